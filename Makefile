@@ -1,0 +1,52 @@
+# Every target that needs it sets up .venv by itself, again when pyproject.toml or constraints.txt change.
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+WORKERS ?= 2
+BIN := .venv/bin
+READY := .venv/.ready
+COMPILES := a first run compiles the rules: about half a minute
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench train clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: $(READY) ## play one full game between random agents in the terminal
+	@echo "demo: one game between random agents ($(COMPILES))"
+	@$(BIN)/tetrarchia watch --agents random --seed 1
+
+test: $(READY) ## run all tests, the fast ones first
+	@echo "test: one game, so that the workers find the rules compiled ($(COMPILES))"
+	@$(BIN)/tetrarchia watch --agents random --seed 1 > /dev/null
+	@echo "test: fast tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+	@echo "test: slow tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+lint: $(READY) ## check style, types and the direction of imports
+	@echo "lint: ruff, mypy, import-linter"
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(READY) ## measure playouts a second and the time to compile
+	@echo "bench: playouts and compile times (a minute or two)"
+	@$(BIN)/tetrarchia bench
+
+train: ## (there is no training yet)
+	@echo "train: there is no training yet, this version is the rules engine alone." >&2; exit 2
+
+clean: ## remove .venv, caches and built packages
+	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@python=$$(for name in python3 python3.13 python3.12 python3.11; do \
+		$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$name && break; done); \
+	if [ -z "$$python" ]; then echo "set-up: no Python 3.11 or newer found, please install one." >&2; exit 2; fi; \
+	echo "set-up: installing the packages into .venv (about a minute)"; \
+	$$python -m venv .venv
+	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
+	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev]"
+	@touch $@

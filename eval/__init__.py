@@ -1,0 +1,1 @@
+"""Measuring agents: matches between them, the statistics, cross-play, reports and plots."""

@@ -1,0 +1,138 @@
+"""The one door from Python into the rules: reset, step and play out arrays of games.
+
+A game is a record of `engine.state.GAME`; games are an array of them, one game an array of one. Every function here
+works on all games of an array in one compiled call; `masks` gets a row of legal actions (0 or 1) for each game.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+from tetrarchia_env.engine.dice import draw, next_word, words
+from tetrarchia_env.engine.legal import legal
+from tetrarchia_env.engine.state import GAME, OVER, Game
+from tetrarchia_env.engine.turn import begin, play
+from tetrarchia_env.options import Options
+
+Games = NDArray[np.void]
+Masks = NDArray[np.int8]
+Seeds = int | Sequence[int] | NDArray[np.integer]
+
+_LARGEST = 2**64 - 1
+
+
+def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
+    """A game for each seed, set up and at its first decision, with the legal actions."""
+    games = np.zeros(np.atleast_1d(np.asarray(seeds, dtype=object)).shape, dtype=GAME)
+    masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
+    reset(games, options, seeds, masks)
+    return games, masks
+
+
+def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
+    """Begin all these games anew; games of different options are different slices of one array."""
+    games[:] = options.template
+    _begin(games, options.levels, options.draws_level, words(seed_array(seeds)), masks)
+
+
+def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
+    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched."""
+    illegal = _step(games, actions, masks)
+    if illegal >= 0:
+        raise ValueError(f"action {int(actions[illegal])} is not legal in game {illegal} (legal: {np.flatnonzero(masks[illegal]).tolist()})")
+
+
+def legal_masks(games: Games) -> Masks:
+    """The legal actions of each game, all zero when it is over."""
+    masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
+    _legal(games, masks)
+    return masks
+
+
+def playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
+    """Play uniformly random legal actions, at most `steps` a game; how many were played.
+
+    `choosers` holds a word for each game that its choices come from; it is left ready to go on.
+    """
+    return int(_playout(games, masks, choosers, steps))
+
+
+def reseed(games: Games, seeds: Seeds) -> None:
+    """New dice from here on, so that a planner's copy does not show the dice to come."""
+    games["dice"] = words(seed_array(seeds))
+
+
+def seed_array(seeds: Seeds) -> NDArray[np.uint64]:
+    """Checked seeds, as many as were given."""
+    values = np.atleast_1d(np.asarray(seeds, dtype=object))
+    for seed in values:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST:
+            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+    return values.astype(np.uint64)
+
+
+@jit
+def _begin(games: Games, levels: NDArray[np.int8], draws: bool, dice: NDArray[np.uint64], masks: Masks) -> None:
+    for i in range(len(games)):
+        word = dice[i]
+        entry = 0
+        if draws:
+            word = next_word(word)
+            entry = draw(word, np.uint64(len(levels)))
+        for digit in range(4):
+            games[i].level[digit] = levels[entry, digit]
+        begin(games[i], word, masks[i])
+
+
+@jit
+def _step(games: Games, actions: NDArray[np.int64], masks: Masks) -> int:
+    """The first game whose action is illegal, or -1."""
+    for i in range(len(games)):
+        if games[i].phase != OVER and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
+            return i
+    for i in range(len(games)):
+        if games[i].phase != OVER:
+            play(games[i], actions[i], masks[i])
+    return -1
+
+
+@jit
+def _legal(games: Games, masks: Masks) -> None:
+    for i in range(len(games)):
+        legal(games[i], masks[i])
+
+
+@jit
+def _playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
+    played = 0
+    for i in range(len(games)):
+        played += _play_randomly(games[i], masks[i], choosers[i : i + 1], steps)
+    return played
+
+
+@jit
+def _play_randomly(game: Game, mask: Masks, chooser: NDArray[np.uint64], steps: int) -> int:
+    ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS
+    for played in range(steps):
+        if game.phase == OVER:
+            return played
+        chooser[0] = next_word(chooser[0])
+        play(game, random_legal(mask[:ids], chooser[0]), mask)
+    return steps
+
+
+@jit
+def random_legal(mask: Masks, word: np.uint64) -> int:
+    """One of the legal actions, each as likely."""
+    number = 0
+    for action in range(len(mask)):
+        number += mask[action]
+    chosen = draw(word, np.uint64(number))
+    for action in range(len(mask)):
+        chosen -= mask[action]
+        if chosen < 0:
+            return action
+    return -1

@@ -1,0 +1,67 @@
+"""The three Barbarian armies: R1.2. Kept in the order of their spaces, so that a position has one record only."""
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, Game
+from tetrarchia_env.engine.tables import BIT
+
+
+@jit
+def armies(game: Game) -> int:
+    """The spaces with an army."""
+    return BIT[game.army_at[0]] | BIT[game.army_at[1]] | BIT[game.army_at[2]]
+
+
+@jit
+def army_on(game: Game, space: int) -> int:
+    """Which army stands here; one must."""
+    for army in range(2):
+        if game.army_at[army] == space:
+            return army
+    return 2
+
+
+@jit
+def place_army(game: Game, space: int, origin: int, kind: int) -> None:
+    """One army from the reserve."""
+    game.reserve[ARMIES] -= 1
+    _write(game, 2, space, origin, kind)  # the last place is free: armies in the reserve stand behind
+    _sort(game)
+
+
+@jit
+def remove_army(game: Game, space: int) -> None:
+    """Back to the reserve, an ordinary army again (R11.3, R12)."""
+    game.reserve[ARMIES] += 1
+    _write(game, army_on(game, space), OFF, 0, ARMY)
+    _sort(game)
+
+
+@jit
+def move_army(game: Game, start: int, goal: int) -> None:
+    """One army goes one step."""
+    game.army_at[army_on(game, start)] = goal
+    _sort(game)
+
+
+@jit
+def _write(game: Game, army: int, space: int, origin: int, kind: int) -> None:
+    game.army_at[army] = space
+    game.army_origin[army] = origin
+    game.army_kind[army] = kind
+
+
+@jit
+def _sort(game: Game) -> None:
+    _order(game, 0)
+    _order(game, 1)
+    _order(game, 0)
+
+
+@jit
+def _order(game: Game, army: int) -> None:
+    """Exchange this army and the next if they stand the wrong way round."""
+    space, origin, kind = game.army_at[army], game.army_origin[army], game.army_kind[army]
+    after = army + 1
+    if space > game.army_at[after]:
+        _write(game, army, game.army_at[after], game.army_origin[after], game.army_kind[after])
+        _write(game, after, space, origin, kind)

@@ -1,0 +1,188 @@
+"""R6: the Barbarian phase; R7: Uprisings; R8: the armies' advance."""
+
+import numpy as np
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies, army_on
+from tetrarchia_env.engine.combat import enter_space, fight, next_in_line
+from tetrarchia_env.engine.dice import roll
+from tetrarchia_env.engine.goths import come, may_come
+from tetrarchia_env.engine.imperivm import may_block
+from tetrarchia_env.engine.movement import FIGURE_COUNT, others, remove
+from tetrarchia_env.engine.pirates import come_back
+from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, SPACES, Game
+from tetrarchia_env.engine.tables import (
+    BIT,
+    BROKEN,
+    DEGREE,
+    LINKED,
+    NEIGHBOURS,
+    NEXT_STEP,
+    REGION,
+    ROMAN_PROVINCES,
+    STEPS,
+)
+from tetrarchia_env.engine.tokens import is_protected, put_revolt, put_unrest
+
+
+@jit
+def barbarian_phase(game: Game) -> None:
+    """R6, up to the advance, for which the armies line up."""
+    spread_revolts(game)
+    if game.phase != OVER:
+        expel(game)
+        strike(game)
+    if game.phase != OVER:
+        line_up(game)
+        game.phase = ADVANCE
+
+
+@jit
+def is_linked_now(game: Game, start: int, goal: int) -> bool:
+    """R6.5: in this phase a broken link is rolled each time, 4 to 6 it is one."""
+    return BROKEN[start] & BIT[goal] == 0 or roll(game) >= 4
+
+
+@jit
+def spread_revolts(game: Game) -> None:
+    """R6.1: every Unrest linked to a Revolt becomes Revolt, and so on from the new ones, in a queue."""
+    before = game.revolts
+    risen = 0
+    for space in range(SPACES):
+        if before & BIT[space]:
+            risen = incite(game, space, risen)
+    i = 0
+    while i < risen:
+        risen = incite(game, game.risen[i], risen)
+        i += 1
+    for i in range(risen):
+        game.risen[i] = 0
+
+
+@jit
+def incite(game: Game, space: int, risen: int) -> int:
+    """R6.1: one Revolt of the queue; how many have joined it now."""
+    if LINKED[space] & game.unrest == 0 or game.phase == OVER:
+        return risen
+    for i in range(DEGREE[space]):
+        other = NEIGHBOURS[space, i]
+        if game.unrest & BIT[other] and is_linked_now(game, space, other):
+            put_revolt(game, other)
+            if game.phase == OVER:
+                return risen
+            game.risen[risen] = other
+            risen += 1
+    return risen
+
+
+@jit
+def expel(game: Game) -> None:
+    """R6.2: Emperors and Dux standing on a Revolt are removed."""
+    for figure in range(FIGURE_COUNT):
+        if game.revolts & BIT[game.at[figure]]:
+            remove(game, figure)
+
+
+@jit
+def roll_province(game: Game, region: int) -> int:
+    """The province of this region that N names."""
+    return 6 * (region - 1) + roll(game) - 1
+
+
+@jit
+def strike(game: Game) -> None:
+    """R6.3: roll R N; an Uprising may name another province, and so on."""
+    space = roll_province(game, roll(game))
+    while space != OFF:
+        space = strike_province(game, space)
+
+
+@jit
+def strike_province(game: Game, space: int) -> int:
+    """R6.3 on one province; the province to look at next, or OFF."""
+    if is_protected(game, space):
+        return OFF
+    if game.revolts & BIT[space]:
+        return uprising(game, space)
+    if game.unrest & BIT[space]:
+        put_revolt(game, space)
+    else:
+        put_unrest(game, space)
+    return OFF
+
+
+@jit
+def uprising(game: Game, space: int) -> int:
+    """R7: the Roman provinces around revolt, Pirates and armies come; the province to look at next, or OFF."""
+    raise_neighbours(game, space)
+    if game.phase == OVER:
+        return OFF
+    come_back(game, space)
+    if game.reserve[ARMIES] == 0:
+        return OFF
+    region = roll(game)
+    if may_come(game, region):
+        come(game, region)
+        return OFF
+    return roll_province(game, region)
+
+
+@jit
+def raise_neighbours(game: Game, space: int) -> None:
+    """R7.1: one by one, by id, those without a Revolt."""
+    for i in range(DEGREE[space]):
+        other = NEIGHBOURS[space, i]
+        if ROMAN_PROVINCES & ~game.revolts & BIT[other] and is_linked_now(game, space, other):
+            put_revolt(game, other)
+            if game.phase == OVER:
+                return
+
+
+@jit
+def place_in_line(game: Game, army: int) -> int:
+    """R8.1: armies advance by this: steps to ROMA on its path, region where it stands, region of origin."""
+    space = game.army_at[army]
+    origin = np.int64(game.army_origin[army])
+    return 100 * STEPS[origin, space] + 10 * REGION[space] + origin
+
+
+@jit
+def line_up(game: Game) -> None:
+    """R8.1: the order of all armies but Rebels, fixed before the first one moves."""
+    last = np.int64(-1)
+    for i in range(3):
+        game.march[i] = OFF
+        nearest = np.int64(10_000)
+        for army in range(3):
+            place = place_in_line(game, army)
+            if game.army_at[army] != OFF and game.army_kind[army] != REBEL and last < place < nearest:
+                nearest = place
+                game.march[i] = game.army_at[army]
+        last = nearest
+
+
+@jit
+def advance(game: Game) -> None:
+    """R8.2: the first army in line stays, attacks, waits for Constantius (R10.1) or enters."""
+    army = game.march[0]
+    goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
+    if armies(game) & BIT[goal] or not is_linked_now(game, army, goal):
+        next_in_line(game)
+    elif others(game, NOBODY) & BIT[goal] == 0:
+        enter_space(game, army, goal)
+        next_in_line(game)
+    elif may_block(game, defender(game)):
+        game.phase = BLOCK
+    else:
+        fight(game, defender(game), army)
+
+
+@jit
+def defender(game: Game) -> int:
+    """R8.4: the figure in the way of the first army in line."""
+    army = game.march[0]
+    goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
+    for figure in range(FIGURE_COUNT):
+        if game.at[figure] == goal:
+            return figure
+    return NOBODY

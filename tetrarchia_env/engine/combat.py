@@ -1,0 +1,204 @@
+"""R5: combat; R4.7: attacking an army."""
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies, army_on, move_army, remove_army
+from tetrarchia_env.engine.dice import roll
+from tetrarchia_env.engine.imperivm import may_boost
+from tetrarchia_env.engine.movement import affordable, others, remove
+from tetrarchia_env.engine.outcome import count, end_game
+from tetrarchia_env.engine.pirates import ATTACK_COST, lose_at_sea, pirates_value, roman_value_at_sea
+from tetrarchia_env.engine.scenarios import REBEL_FLEET
+from tetrarchia_env.engine.state import (
+    ADVANCE,
+    BARBARIAN,
+    BOOST,
+    DUX,
+    GOTHS,
+    NOBODY,
+    OFF,
+    PIRATES,
+    REBEL,
+    ROMAN,
+    ROME_FELL,
+    SPACES,
+    Game,
+)
+from tetrarchia_env.engine.tables import BIT, BROKEN, LINKED, NORMAL, ROMA
+from tetrarchia_env.engine.the_great import settle_glory
+from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, supporting
+
+
+@jit
+def chain(tokens: int, seed: int) -> int:
+    """R5.2: the tokens joined to the seed by links, broken ones included."""
+    grown = seed & tokens
+    while True:
+        edge = 0
+        for space in range(SPACES):
+            if grown & BIT[space]:
+                edge |= LINKED[space]
+        if edge & tokens & ~grown == 0:
+            return grown
+        grown |= edge & tokens
+
+
+@jit
+def support(tokens: int, space: int) -> int:
+    """R5.2, R5.3: the chain that contains this space, else the largest that touches it."""
+    if tokens & BIT[space]:
+        return count(chain(tokens, BIT[space]))
+    largest = 0
+    touching = tokens & LINKED[space]
+    while touching:
+        one = chain(tokens, touching & -touching)
+        largest = max(largest, count(one))
+        touching &= ~one
+    return largest
+
+
+@jit
+def roman_value(game: Game) -> int:
+    """R5.1: R + support, doubled for each other Emperor or Dux linked to the army."""
+    backing = support(supporting(game, game.fighter), game.at[game.fighter])
+    helpers = others(game, game.fighter) & LINKED[game.foe]
+    return (game.roman_die + backing) << count(helpers)
+
+
+@jit
+def barbarian_value(game: Game) -> int:
+    """R5.1, R11.3: N + support, +1 for the Goths, doubled for each other army linked to the Roman."""
+    strength = game.normal_die + support(game.revolts, game.foe)
+    if game.army_kind[army_on(game, game.foe)] == GOTHS:
+        strength += 1
+    helpers = armies(game) & ~BIT[game.foe] & LINKED[game.at[game.fighter]]
+    return strength << count(helpers)
+
+
+@jit
+def margin(game: Game) -> int:
+    """The Roman value less the other, of the combat under way (R5.1, R11.2)."""
+    if game.foe == PIRATES:
+        return roman_value_at_sea(game) - pirates_value(game)
+    return roman_value(game) - barbarian_value(game)
+
+
+@jit
+def fight(game: Game, figure: int, foe: int) -> None:
+    """R5.1: roll R N and settle."""
+    game.fighter = figure
+    game.foe = foe
+    game.roman_die = roll(game)
+    game.normal_die = roll(game)
+    settle(game)
+
+
+@jit
+def settle(game: Game) -> None:
+    """R5.4, R5.5, R11.2, unless Galerius is asked first (R10.1)."""
+    difference = margin(game)
+    if may_boost(game, difference):
+        game.phase = BOOST
+    else:
+        conclude(game, difference)
+
+
+@jit
+def conclude(game: Game, difference: int) -> None:
+    """The combat under way is over: glory first (R10.5), then what it did to the fighters."""
+    figure, foe = game.fighter, game.foe
+    game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0
+    settle_glory(game, figure, difference)
+    if game.march[0] == OFF:
+        game.phase = ROMAN
+        conclude_attack(game, figure, foe, difference)
+    else:
+        game.phase = ADVANCE
+        conclude_defence(game, figure, foe, difference)
+        next_in_line(game)
+
+
+@jit
+def conclude_attack(game: Game, figure: int, foe: int, difference: int) -> None:
+    """R5.4, R11.2: a figure attacked; an Emperor's defeat ends the Roman phase, the Dux's does not (R11.1)."""
+    if difference > 0:
+        win_attack(game, figure, foe)
+    elif difference < 0:
+        lose_attack(game, figure, foe)
+        if figure != DUX:
+            game.phase = BARBARIAN
+
+
+@jit
+def win_attack(game: Game, figure: int, foe: int) -> None:
+    """R5.4: army and token leave the space, the victor stands there; R11.2: the Pirates leave the board."""
+    if foe == PIRATES:
+        game.pirates = 0
+    else:
+        remove_army(game, foe)
+        lift(game, foe)
+        game.at[figure] = foe
+
+
+@jit
+def lose_attack(game: Game, figure: int, foe: int) -> None:
+    """R5.4: he is removed with any Emperor's token on his space; R11.2: on the whole coast."""
+    if foe == PIRATES:
+        lose_at_sea(game, figure)
+    else:
+        lift_emperor_token(game, game.at[figure])
+        remove(game, figure)
+
+
+@jit
+def conclude_defence(game: Game, figure: int, foe: int, difference: int) -> None:
+    """R5.5: an army attacked."""
+    if difference > 0:
+        remove_army(game, foe)
+        lift(game, foe)
+    elif difference < 0:
+        space = game.at[figure]
+        remove(game, figure)
+        enter_space(game, foe, space)
+
+
+@jit
+def enter_space(game: Game, army: int, space: int) -> None:
+    """R8.3, R9.4: an army leaves a Revolt in the province it enters; in ROMA it ends the game."""
+    move_army(game, army, space)
+    if space == ROMA:
+        end_game(game, ROME_FELL)
+    elif game.revolts & BIT[space] == 0:
+        put_revolt(game, space)
+
+
+@jit
+def next_in_line(game: Game) -> None:
+    """R8.1: the army that acted is done."""
+    game.march[0], game.march[1], game.march[2] = game.march[1], game.march[2], OFF
+
+
+@jit
+def targets(game: Game, figure: int) -> int:
+    """R4.7: the armies that this figure may attack now."""
+    space = game.at[figure]
+    reach = affordable(game, NORMAL[space], BROKEN[space], game.ip) & armies(game)
+    if reach and REBEL_FLEET[game.scenario] & ~game.fleets:
+        for army in range(3):
+            if game.army_kind[army] == REBEL:
+                reach &= ~BIT[game.army_at[army]]
+    return reach
+
+
+@jit
+def attack(game: Game, figure: int, space: int) -> None:
+    """R4.7: pay what moving through the link would cost; fleets do not help."""
+    cost = 1 if NORMAL[game.at[figure]] & BIT[space] else 2
+    game.ip -= cost + (game.revolts & BIT[space] != 0)
+    fight(game, figure, space)
+
+
+@jit
+def attack_pirates(game: Game, figure: int) -> None:
+    """R11.2."""
+    game.ip -= ATTACK_COST
+    fight(game, figure, PIRATES)

@@ -1,0 +1,41 @@
+"""Dice: each game's own word, one step of xorshift64 a die, so that a seed and the actions are the whole game."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.state import Game
+
+# Shifts of a uint64 by a plain int would turn into floats in compiled code.
+_7, _13, _17, _32, _SIX = (np.uint64(n) for n in (7, 13, 17, 32, 6))
+
+
+@jit
+def next_word(word: np.uint64) -> np.uint64:
+    """One step of xorshift64."""
+    word ^= word << _13
+    word ^= word >> _7
+    word ^= word << _17
+    return word
+
+
+@jit
+def draw(word: np.uint64, choices: np.uint64) -> int:
+    """A number in 0..choices-1 from the upper half of a word."""
+    return np.int64((word >> _32) * choices >> _32)
+
+
+@jit
+def roll(game: Game) -> int:
+    """One die, 1..6: the Roman R and the normal N alike."""
+    game.dice = next_word(game.dice)
+    return draw(game.dice, _SIX) + 1
+
+
+def words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The first word of each seed: SplitMix64's output, never 0 (xorshift would stay there)."""
+    z = seeds + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    z = z ^ z >> np.uint64(31)
+    return np.where(z == 0, np.uint64(1), z)

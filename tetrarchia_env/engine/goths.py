@@ -1,0 +1,45 @@
+"""R11.3, the module Goths; R7.2: armies that come to the borders."""
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies, place_army, remove_army
+from tetrarchia_env.engine.movement import others, remove
+from tetrarchia_env.engine.state import ARMY, DUX, GOTHS, GOTHS_MODULE, NOBODY, Game
+from tetrarchia_env.engine.tables import BIT, BORDER
+from tetrarchia_env.engine.tokens import lift, lying
+
+
+@jit
+def are_goths_due(game: Game, region: int) -> bool:
+    """R11.3: on border III or IV, while they are not on the board."""
+    if game.modules & GOTHS_MODULE == 0 or (region != 3 and region != 4):
+        return False
+    return game.army_kind[0] != GOTHS and game.army_kind[1] != GOTHS and game.army_kind[2] != GOTHS
+
+
+@jit
+def may_come(game: Game, region: int) -> bool:
+    """R7.2: a border with neither figure nor token takes an army; the Goths come whatever is there."""
+    taken = armies(game) | others(game, NOBODY) | lying(game)
+    return are_goths_due(game, region) or taken & BIT[BORDER[region]] == 0
+
+
+@jit
+def come(game: Game, region: int) -> None:
+    """R2.4, R7.2, R11.3: an army or the Goths on the region's border."""
+    border = BORDER[region]
+    if are_goths_due(game, region):
+        clear(game, border)
+        place_army(game, border, region, GOTHS)
+    else:
+        place_army(game, border, region, ARMY)
+
+
+@jit
+def clear(game: Game, space: int) -> None:
+    """R11.3: token and figure leave the space."""
+    lift(game, space)
+    if armies(game) & BIT[space]:
+        remove_army(game, space)
+    for figure in range(DUX + 1):
+        if game.at[figure] == space:
+            remove(game, figure)

@@ -1,0 +1,138 @@
+"""What may be decided now, as a mask over the action ids."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.combat import targets
+from tetrarchia_env.engine.dux import deployments
+from tetrarchia_env.engine.imperivm import may_order, may_use_power
+from tetrarchia_env.engine.movement import destinations, is_on_board, may_sail, open_zones
+from tetrarchia_env.engine.patres_patriae import may_give, may_take
+from tetrarchia_env.engine.pirates import may_attack_pirates
+from tetrarchia_env.engine.state import ARRIVAL, BLOCK, BOOST, DUX, FLEETS, NOBODY, ROMAN, SPACES, Game
+from tetrarchia_env.engine.tables import ZONES
+from tetrarchia_env.engine.tokens import may_calm, may_secure, may_subdue
+
+Mask = NDArray[np.int8]
+
+
+@jit
+def legal(game: Game, mask: Mask) -> bool:
+    """Write the legal actions of the agent to act; whether there is any besides `end`."""
+    mask[:] = 0
+    if game.phase == ROMAN:
+        return legal_in_passing(game, mask) if game.passing != NOBODY else legal_in_turn(game, mask)
+    if game.phase == FLEETS:
+        for zone in range(ZONES):
+            mask[a.FLEET + zone] = open_zones(game) >> zone & 1
+    elif game.phase == ARRIVAL:
+        mask[a.ENTER_ROMA] = mask[a.ENTER_CAPITAL] = 1
+    elif game.phase == BOOST:
+        mask[a.BOOST_COMBAT] = mask[a.ACCEPT] = 1
+    elif game.phase == BLOCK:
+        mask[a.BLOCK_ARMY] = mask[a.ACCEPT] = 1
+    return True
+
+
+@jit
+def mark(mask: Mask, first: int, spaces: int) -> bool:
+    """Make the actions `first` + space legal for these spaces; whether there is one."""
+    if spaces == 0:
+        return False
+    for space in range(SPACES):
+        mask[first + space] = spaces >> space & 1
+    return True
+
+
+@jit
+def tick(mask: Mask, action: int, may: bool) -> bool:
+    """Make one action legal if it may be done."""
+    mask[action] = may
+    return may
+
+
+@jit
+def moves_of(game: Game, figure: int) -> int:
+    """The first id of the actions that move this figure in the present turn."""
+    if figure == game.emperor:
+        return a.MOVE
+    return a.DUX_MOVE if figure == DUX else a.ORDER + SPACES * figure
+
+
+@jit
+def legal_in_passing(game: Game, mask: Mask) -> bool:
+    """R4.3: only moves of the figure that must move on."""
+    figure = game.passing
+    return mark(mask, moves_of(game, figure), destinations(game, figure))
+
+
+@jit
+def legal_in_turn(game: Game, mask: Mask) -> bool:
+    """R4, R10, R11: whether there is any action besides `end`."""
+    mask[a.END] = 1
+    choice = legal_with_ip(game, mask) if game.ip > 0 else False
+    if game.variants:
+        choice |= tick(mask, a.IMPERIVM_POWER, may_use_power(game))
+        choice |= tick(mask, a.TAKE, may_take(game))
+        choice |= tick(mask, a.GIVE, may_give(game))
+    return choice
+
+
+@jit
+def legal_with_ip(game: Game, mask: Mask) -> bool:
+    """R4.1 to R4.7, and what variants and modules add to spend IP on."""
+    emperor = game.emperor
+    choice = mark(mask, a.MOVE, destinations(game, emperor))
+    choice |= mark(mask, a.ATTACK, targets(game, emperor))
+    choice |= tick(mask, a.SECURE, may_secure(game))
+    choice |= tick(mask, a.SUBDUE, may_subdue(game, emperor))
+    choice |= tick(mask, a.CALM, may_calm(game, emperor))
+    choice |= legal_sails(game, mask)
+    if may_order(game):
+        choice |= legal_orders(game, mask)
+    if game.modules:
+        choice |= tick(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
+        choice |= mark(mask, a.DUX_DEPLOY, deployments(game))
+    if is_on_board(game, DUX):
+        choice |= legal_for_dux(game, mask)
+    return choice
+
+
+@jit
+def sea_lane(lane: int) -> tuple[int, int]:
+    """The zones, as bits, of the four `sail` actions in order."""
+    west = 1 << (lane >> 1)
+    east = west << 1
+    return (east, west) if lane & 1 else (west, east)
+
+
+@jit
+def legal_sails(game: Game, mask: Mask) -> bool:
+    """R4.4."""
+    choice = False
+    for lane in range(4):
+        start, goal = sea_lane(lane)
+        choice |= tick(mask, a.SAIL + lane, may_sail(game, start, goal))
+    return choice
+
+
+@jit
+def legal_orders(game: Game, mask: Mask) -> bool:
+    """R10.1: Diocletian moves the other Emperors on the board."""
+    choice = False
+    for emperor in range(1, 4):
+        choice |= mark(mask, a.ORDER + SPACES * emperor, destinations(game, emperor))
+    return choice
+
+
+@jit
+def legal_for_dux(game: Game, mask: Mask) -> bool:
+    """R11.1: move, attack, subdue, calm; not secure."""
+    choice = mark(mask, a.DUX_MOVE, destinations(game, DUX))
+    choice |= mark(mask, a.DUX_ATTACK, targets(game, DUX))
+    choice |= tick(mask, a.DUX_SUBDUE, may_subdue(game, DUX))
+    choice |= tick(mask, a.DUX_CALM, may_calm(game, DUX))
+    choice |= tick(mask, a.DUX_ATTACK_PIRATES, may_attack_pirates(game, DUX))
+    return choice

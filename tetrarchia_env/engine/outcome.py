@@ -1,0 +1,64 @@
+"""R9: how the game ends, and the score."""
+
+import numpy as np
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.state import GOTHS, OFF, OVER, WON, Game
+from tetrarchia_env.engine.tables import BORDERS, PROVINCES
+
+
+@jit
+def count(bits: int) -> np.int64:
+    """How many spaces a set has."""
+    number = np.int64(0)  # not a plain int: added to an int8 it must not wrap
+    while bits:
+        bits &= bits - 1
+        number += 1
+    return number
+
+
+@jit
+def emperor_tokens(game: Game) -> int:
+    """The spaces with an Emperor's token lying on them."""
+    return game.tokens[0] | game.tokens[1] | game.tokens[2] | game.tokens[3]
+
+
+@jit
+def secured_borders(game: Game) -> int:
+    """R9.1: the borders with an Emperor's token."""
+    return emperor_tokens(game) & BORDERS
+
+
+@jit
+def end_game(game: Game, outcome: int) -> None:
+    """R9.4: the game stops at this instant."""
+    game.outcome = outcome
+    game.phase = OVER
+    for i in range(3):
+        game.march[i] = OFF
+
+
+@jit
+def check_victory(game: Game) -> None:
+    """R9.1: won, at once, when all six borders are secured."""
+    if secured_borders(game) == BORDERS:
+        end_game(game, WON)
+
+
+@jit
+def is_in_revolt(game: Game, region: int) -> bool:
+    """R9.3: whether the region's tokens would cost more than 6 IP to subdue."""
+    return count(game.unrest & PROVINCES[region]) + 2 * count(game.revolts & PROVINCES[region]) > 6
+
+
+@jit
+def score(game: Game) -> int:
+    """R9.3, R11.4: at most 10."""
+    points = 2 * count(secured_borders(game)) - 6
+    if game.revolts & PROVINCES[0] == 0:
+        points += 4
+    for region in range(7):
+        points -= is_in_revolt(game, region)
+    for i in range(3):
+        points -= (game.army_at[i] != OFF) + (game.army_kind[i] == GOTHS)
+    return points - (game.pirates != 0)

@@ -1,0 +1,53 @@
+"""R11.2, the module Pirates."""
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies
+from tetrarchia_env.engine.movement import others, remove
+from tetrarchia_env.engine.outcome import count
+from tetrarchia_env.engine.state import PIRATES_MODULE, SPACES, Game
+from tetrarchia_env.engine.tables import BIT, COAST, ZONES
+from tetrarchia_env.engine.tokens import lift_emperor_token, supporting
+
+ATTACK_COST = 2
+
+
+@jit
+def may_attack_pirates(game: Game, figure: int) -> bool:
+    """R11.2: from their coast, for 2 IP."""
+    return game.ip >= ATTACK_COST and COAST[game.pirates] & BIT[game.at[figure]] != 0
+
+
+@jit
+def roman_value_at_sea(game: Game) -> int:
+    """R11.2: the fighter's tokens on that coast, doubled for each other Emperor or Dux there."""
+    coast = COAST[game.pirates]
+    support = count(supporting(game, game.fighter) & coast)
+    return (game.roman_die + support) << count(others(game, game.fighter) & coast)
+
+
+@jit
+def pirates_value(game: Game) -> int:
+    """R11.2: the Revolts on that coast, doubled for each army there."""
+    coast = COAST[game.pirates]
+    return (game.normal_die + count(game.revolts & coast)) << count(armies(game) & coast)
+
+
+@jit
+def lose_at_sea(game: Game, figure: int) -> None:
+    """R11.2: he is removed, and every Emperor's token lying on that coast."""
+    remove(game, figure)
+    for space in range(SPACES):
+        if COAST[game.pirates] & BIT[space]:
+            lift_emperor_token(game, space)
+
+
+@jit
+def come_back(game: Game, space: int) -> None:
+    """R11.2: an Uprising here brings absent Pirates to the westernmost zone of this coast without a Roman fleet."""
+    if game.modules & PIRATES_MODULE == 0 or game.pirates:
+        return
+    for zone in range(ZONES):
+        bit = 1 << zone
+        if COAST[bit] & BIT[space] and not game.fleets & bit:
+            game.pirates = bit
+            return

@@ -1,0 +1,147 @@
+"""R2: set-up; R12: what scenarios put on the board first."""
+
+import numpy as np
+
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies, place_army
+from tetrarchia_env.engine.barbarians import roll_province
+from tetrarchia_env.engine.dice import roll
+from tetrarchia_env.engine.goths import come
+from tetrarchia_env.engine.movement import FIGURE_COUNT
+from tetrarchia_env.engine.scenarios import FIXED_ARMIES, FIXED_REVOLTS, PIRATE_ZONE, PLACED, STARTS
+from tetrarchia_env.engine.state import (
+    ARMIES,
+    DUX,
+    DUX_MODULE,
+    FLEETS,
+    GONE,
+    NOBODY,
+    OFF,
+    PIRATES_MODULE,
+    REBEL,
+    REVOLT,
+    RUNNING,
+    SPACES,
+    UNREST,
+    Game,
+)
+from tetrarchia_env.engine.tables import BIT, BORDER, PROVINCES, REGION
+from tetrarchia_env.engine.tokens import put_revolt
+
+TOKENS, FLEET_DIGIT, EXTRA_REVOLTS, INITIAL_ARMIES = range(4)  # a level's digits
+
+
+@jit
+def set_up(game: Game, word: np.uint64) -> None:
+    """R2, R12: a new game by the rules that the record names, up to the fleets (R2.6)."""
+    game.dice = word
+    clear_time(game)
+    clear_board(game)
+    place_scenario(game)
+    place_revolts(game)
+    if game.scenario == 0:
+        place_extra_revolts(game)
+        place_initial_armies(game)
+        place_pirates(game)
+
+
+@jit
+def clear_time(game: Game) -> None:
+    """Nothing has happened, nothing is pending; the first decision is the fleets'."""
+    game.turn, game.ip, game.used = 0, 0, 0
+    game.emperor = STARTS[game.scenario]
+    game.phase, game.outcome = FLEETS, RUNNING
+    game.passing, game.fighter, game.foe = NOBODY, NOBODY, OFF
+    game.roman_die, game.normal_die = 0, 0
+    for emperor in range(4):
+        game.owed[emperor] = 0
+        game.glory[emperor] = 0
+
+
+@jit
+def clear_board(game: Game) -> None:
+    """R1.2: an empty board, everything in the reserve and the supplies."""
+    game.unrest, game.revolts, game.fleets, game.pirates = 0, 0, 0, 0
+    game.reserve[UNREST], game.reserve[REVOLT], game.reserve[ARMIES] = 21, 21, 3
+    for emperor in range(4):
+        game.tokens[emperor] = 0
+        game.supply[emperor] = game.level[TOKENS]
+        game.at[emperor] = OFF
+    game.at[DUX] = OFF if game.modules & DUX_MODULE else GONE
+    for army in range(3):
+        game.army_at[army], game.army_origin[army], game.army_kind[army] = OFF, 0, 0
+        game.march[army] = OFF
+
+
+@jit
+def place_scenario(game: Game) -> None:
+    """R12: fixed Revolts, armies, figures and Pirates; an ordinary game has none."""
+    for space in range(SPACES):
+        if FIXED_REVOLTS[game.scenario] & BIT[space]:
+            put_revolt(game, space)
+    for i in range(3):
+        space, kind = FIXED_ARMIES[game.scenario, i]
+        if space != OFF:
+            place_army(game, space, REGION[space], kind)
+            if kind == REBEL:
+                put_revolt(game, space)
+    for figure in range(FIGURE_COUNT):
+        if PLACED[game.scenario, figure] != OFF:
+            game.at[figure] = PLACED[game.scenario, figure]
+    game.pirates = PIRATE_ZONE[game.scenario]
+
+
+@jit
+def place_revolts(game: Game) -> None:
+    """R2.2, R2.7: one in each outer region, where a scenario has not put any."""
+    for region in range(1, 7):
+        if FIXED_REVOLTS[game.scenario] & PROVINCES[region] == 0:
+            first = 6 * (region - 1)
+            space = first + 2 if game.fixed_setup else first
+            while space == first:
+                space = roll_province(game, region)
+            put_revolt(game, space)
+
+
+@jit
+def place_extra_revolts(game: Game) -> None:
+    """R2.3: R N, both again while that province has a Revolt."""
+    for _ in range(game.level[EXTRA_REVOLTS]):
+        space = roll_province(game, roll(game))
+        while game.revolts & BIT[space]:
+            space = roll_province(game, roll(game))
+        put_revolt(game, space)
+
+
+@jit
+def place_initial_armies(game: Game) -> None:
+    """R2.4: on borders without an army; maybe the Goths (R11.3)."""
+    for _ in range(game.level[INITIAL_ARMIES]):
+        region = roll(game)
+        while armies(game) & BIT[BORDER[region]]:
+            region = roll(game)
+        come(game, region)
+
+
+@jit
+def place_pirates(game: Game) -> None:
+    """R2.5: N until it is 2 or 3, INTERNVM or AEGAEVM."""
+    if game.modules & PIRATES_MODULE == 0:
+        return
+    zone = 0
+    while zone != 2 and zone != 3:
+        zone = roll(game)
+    game.pirates = 1 << zone - 1
+
+
+@jit
+def fleets_to_place(game: Game) -> int:
+    """R2.6: how many fleets the level still has."""
+    placed = (game.fleets & 1) + (game.fleets >> 1 & 1) + (game.fleets >> 2 & 1)
+    return game.level[FLEET_DIGIT] - placed
+
+
+@jit
+def place_fleet(game: Game, zone: int) -> None:
+    """R2.6."""
+    game.fleets |= 1 << zone

@@ -1,0 +1,208 @@
+"""The order of play: `play` one decision and all that follows by itself, `legal` what may be decided."""
+
+import numpy as np
+
+from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.barbarians import advance, barbarian_phase, defender
+from tetrarchia_env.engine.combat import attack, attack_pirates, conclude, fight, margin, next_in_line, settle
+from tetrarchia_env.engine.dux import deploy
+from tetrarchia_env.engine.imperivm import block, boost, use_power
+from tetrarchia_env.engine.legal import Mask, legal, sea_lane
+from tetrarchia_env.engine.movement import enter, is_on_board, may_enter_capital, may_enter_rome, move, sail
+from tetrarchia_env.engine.outcome import end_game
+from tetrarchia_env.engine.patres_patriae import give, take
+from tetrarchia_env.engine.setup import fleets_to_place, place_fleet, set_up
+from tetrarchia_env.engine.state import (
+    ADVANCE,
+    ARRIVAL,
+    BARBARIAN,
+    BLOCK,
+    BOOST,
+    CONSTANTIUS,
+    DUX,
+    FLEETS,
+    GALERIUS,
+    OFF,
+    ROMAN,
+    SPACES,
+    TRUNCATED,
+    Game,
+)
+from tetrarchia_env.engine.tables import CAPITAL, ROMA
+from tetrarchia_env.engine.tokens import calm, secure, subdue
+
+IMPERIVM_POINTS = 6
+
+
+@jit
+def begin(game: Game, word: np.uint64, mask: Mask) -> None:
+    """Set up a new game and go to its first decision."""
+    set_up(game, word)
+    if fleets_to_place(game) == 0:
+        begin_turn(game)
+    go_on(game, mask)
+
+
+@jit
+def play(game: Game, action: int, mask: Mask) -> None:
+    """One legal action and all that follows by itself; leaves the next decision's legal actions in the mask."""
+    if game.phase == FLEETS:
+        place_fleet(game, action - a.FLEET)
+        if fleets_to_place(game) == 0:
+            begin_turn(game)
+    elif game.phase == ARRIVAL:
+        enter(game, ROMA if action == a.ENTER_ROMA else CAPITAL[game.emperor])
+    elif game.phase == BOOST:
+        answer_boost(game, action)
+    elif game.phase == BLOCK:
+        answer_block(game, action)
+    else:
+        act(game, action)
+    go_on(game, mask)
+
+
+@jit
+def go_on(game: Game, mask: Mask) -> None:
+    """R3: play on until somebody must decide or the game is over."""
+    while True:
+        if game.phase == BARBARIAN:
+            barbarian_phase(game)
+        elif game.phase == ADVANCE and game.march[0] != OFF:
+            advance(game)
+        elif game.phase == ADVANCE:
+            finish_turn(game)
+        elif legal(game, mask) or game.phase != ROMAN:
+            return
+        else:
+            game.phase = BARBARIAN  # R3.5: no empty decisions
+
+
+@jit
+def begin_turn(game: Game) -> None:
+    """R3.1, R3.4."""
+    game.ip = IMPERIVM_POINTS + game.owed[game.emperor]
+    game.owed[game.emperor] = 0
+    game.used = 0
+    if is_on_board(game, game.emperor):
+        game.phase = ROMAN
+    else:
+        arrive(game)
+
+
+@jit
+def arrive(game: Game) -> None:
+    """R3.2, R3.3: a decision only where there are two ways in; none: the Barbarian phase follows at once."""
+    rome, capital = may_enter_rome(game), may_enter_capital(game)
+    if rome and capital:
+        game.phase = ARRIVAL
+    elif rome:
+        enter(game, ROMA)
+    elif capital:
+        enter(game, CAPITAL[game.emperor])
+    else:
+        game.phase = BARBARIAN
+
+
+@jit
+def finish_turn(game: Game) -> None:
+    """R3.1: the next Emperor's turn, unless so many were agreed."""
+    game.turn += 1
+    if game.turn >= game.max_turns:
+        end_game(game, TRUNCATED)
+    else:
+        game.emperor = (game.emperor + 1) % 4
+        begin_turn(game)
+
+
+@jit
+def agent_to_act(game: Game) -> int:
+    """The Emperor who decides now: whose turn it is, but for the reactions of R10.1."""
+    if game.phase == BOOST:
+        return GALERIUS
+    return CONSTANTIUS if game.phase == BLOCK else game.emperor
+
+
+@jit
+def answer_boost(game: Game, action: int) -> None:
+    """R10.1: Galerius adds one and looks again, or accepts."""
+    if action == a.BOOST_COMBAT:
+        boost(game)
+        settle(game)
+    else:
+        conclude(game, margin(game))
+
+
+@jit
+def answer_block(game: Game, action: int) -> None:
+    """R10.1: Constantius makes the army stay, or fights (R8.4)."""
+    game.phase = ADVANCE
+    if action == a.BLOCK_ARMY:
+        block(game)
+        next_in_line(game)
+    else:
+        fight(game, defender(game), game.march[0])
+
+
+@jit
+def act(game: Game, action: int) -> None:
+    """R4, R10, R11: an action of the Roman phase, by its block of ids."""
+    if action < a.MOVE:
+        act_here(game, action)
+    elif action < a.ATTACK:
+        move(game, game.emperor, action - a.MOVE)
+    elif action < a.BASE_ACTIONS:
+        attack(game, game.emperor, action - a.ATTACK)
+    elif action < a.DUX_DEPLOY:
+        act_by_variant(game, action)
+    elif action < a.ORDER:
+        act_by_dux(game, action)
+    else:
+        order = action - a.ORDER
+        move(game, order // SPACES, order % SPACES)
+
+
+@jit
+def act_here(game: Game, action: int) -> None:
+    """R4.4 to R4.6, R4.8."""
+    if action == a.END:
+        game.phase = BARBARIAN
+    elif action == a.SECURE:
+        secure(game)
+    elif action == a.SUBDUE:
+        subdue(game, game.emperor)
+    elif action == a.CALM:
+        calm(game, game.emperor)
+    else:
+        start, goal = sea_lane(action - a.SAIL)
+        sail(game, start, goal)
+
+
+@jit
+def act_by_variant(game: Game, action: int) -> None:
+    """R10.1, R10.4, R11.2."""
+    if action == a.IMPERIVM_POWER:
+        use_power(game)
+    elif action == a.TAKE:
+        take(game)
+    elif action == a.GIVE:
+        give(game)
+    else:
+        attack_pirates(game, game.emperor)
+
+
+@jit
+def act_by_dux(game: Game, action: int) -> None:
+    """R11.1."""
+    if action < a.DUX_MOVE:
+        deploy(game, action - a.DUX_DEPLOY)
+    elif action < a.DUX_ATTACK:
+        move(game, DUX, action - a.DUX_MOVE)
+    elif action < a.DUX_SUBDUE:
+        attack(game, DUX, action - a.DUX_ATTACK)
+    elif action == a.DUX_SUBDUE:
+        subdue(game, DUX)
+    elif action == a.DUX_CALM:
+        calm(game, DUX)
+    else:
+        attack_pirates(game, DUX)

@@ -1,0 +1,134 @@
+"""The rules a game is played by: the keyword arguments that are the same everywhere, checked in one place."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
+from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
+
+DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
+NORMAL_LEVEL = "4211"
+MOST_TURNS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a game is set up and played; a wrong value is a ValueError that says what was given and what is allowed.
+
+    level: four digits (R2.1), "4211" if not given; or a list of levels, one of which is drawn for each game
+    variants: any of imperivm mare_nostrvm diarchia patres_patriae the_great (R10)
+    modules: any of dux pirates goths (R11)
+    scenario: carausian_revolt danube_wars mauretanian_war great_persian_war (R12); it sets level and modules
+    fixed_setup: Revolts in province 3 of each region (R2.7)
+    max_turns: a game is truncated when so many turns are finished
+    """
+
+    level: str | Sequence[str] | None = None
+    variants: Iterable[str] = ()
+    modules: Iterable[str] = ()
+    scenario: str | None = None
+    fixed_setup: bool = False
+    max_turns: int = 400
+
+    def __post_init__(self) -> None:
+        self._set("variants", _known("variant", self.variants, VARIANTS))
+        self._set("modules", _known("module", self.modules, MODULES))
+        if self.scenario is not None:
+            self._take_from_scenario(self.scenario)
+        elif self.level is None:
+            self._set("level", NORMAL_LEVEL)
+        elif not isinstance(self.level, str):
+            self._set("level", _level_list(self.level))
+        self._check_levels()
+        if not isinstance(self.fixed_setup, bool):
+            raise ValueError(f"fixed_setup is True or False, not {self.fixed_setup!r}")
+        if isinstance(self.max_turns, bool) or not isinstance(self.max_turns, int) or not 1 <= self.max_turns <= MOST_TURNS:
+            raise ValueError(f"max_turns is a whole number from 1 to {MOST_TURNS}, not {self.max_turns!r}")
+
+    @property
+    def draws_level(self) -> bool:
+        """Whether each game draws its level from a list."""
+        return not isinstance(self.level, str)
+
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """The level, or all that may be drawn."""
+        return (self.level,) if isinstance(self.level, str) else tuple(self.level or ())
+
+    @cached_property
+    def levels(self) -> NDArray[np.int8]:
+        """The same as rows of digits."""
+        return np.array([[int(digit) for digit in level] for level in self.level_names], dtype=np.int8)
+
+    @cached_property
+    def template(self) -> NDArray[np.void]:
+        """A record that names these rules and nothing else, an array of one."""
+        template = np.zeros(1, dtype=GAME)
+        template["variants"] = _flags(self.variants, VARIANTS)
+        template["modules"] = _flags(self.modules, MODULES)
+        template["scenario"] = 0 if self.scenario is None else 1 + SCENARIOS.index(self.scenario)
+        template["fixed_setup"] = self.fixed_setup
+        template["max_turns"] = self.max_turns
+        return template
+
+    def arguments(self) -> dict[str, Any]:
+        """As JSON data: the keyword arguments that make equal options again."""
+        by_level = {"level": self.level if isinstance(self.level, str) else list(self.level or ()), "modules": list(self.modules)}
+        by_scenario = {"scenario": self.scenario}
+        rules = by_level if self.scenario is None else by_scenario
+        return {**rules, "variants": list(self.variants), "fixed_setup": self.fixed_setup, "max_turns": self.max_turns}
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _take_from_scenario(self, name: str) -> None:
+        if name not in SCENARIOS:
+            raise ValueError(f"unknown scenario {name!r}: choose one of {', '.join(SCENARIOS)}")
+        if self.level is not None or self.modules:
+            raise ValueError(f"scenario {name!r} sets the level and the modules: give neither of them beside it")
+        row = scenario_row(name)
+        self._set("level", row["level"])
+        self._set("modules", tuple(row["modules"]))
+
+    def _check_levels(self) -> None:
+        for level in self.level_names:
+            _check_level(level)
+            if "pirates" in self.modules and level[1] == "3":
+                raise ValueError(f"the pirates module needs a level with fewer than 3 fleets (R11.2), not {level!r}")
+
+
+def _level_list(level: object) -> tuple[str, ...]:
+    """A list of levels that is not empty."""
+    if not isinstance(level, Sequence) or len(level) == 0:
+        raise ValueError(f"level is four digits such as {NORMAL_LEVEL!r} or a list of such levels, not {level!r}")
+    return tuple(level)
+
+
+def _check_level(level: object) -> None:
+    """R2.1: each digit in its range."""
+    if not isinstance(level, str) or len(level) != len(DIGITS):
+        raise ValueError(f"a level is a string of four digits such as {NORMAL_LEVEL!r}, not {level!r}")
+    for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
+        if digit not in allowed:
+            raise ValueError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
+
+
+def _known(word: str, names: object, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The names in their fixed order, each once."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(f"{word}s are a list of names from {', '.join(allowed)}, not {names!r}")
+    given = list(names)
+    for name in given:
+        if name not in allowed:
+            raise ValueError(f"unknown {word} {name!r}: choose from {', '.join(allowed)}")
+    return tuple(name for name in allowed if name in given)
+
+
+def _flags(names: Iterable[str], allowed: tuple[str, ...]) -> int:
+    """The names as bits."""
+    return sum(1 << allowed.index(name) for name in names)

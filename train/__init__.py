@@ -1,0 +1,1 @@
+"""Ways of training an agent: one file for each, run as `python -m train.<file>`."""
