@@ -76,7 +76,7 @@ PROVINCES = frozen([_bits((BOARD.region == r) & (BOARD.number < 7)) for r in ran
 ROMAN_PROVINCES = _bits(BOARD.number < 7)
 BORDERS = _bits(BOARD.number == 7)
 BORDER = frozen([OFF, *BOARD.borders])  # of region r
-ROMA = BOARD.roma
+ROMA = np.int64(BOARD.roma)
 CAPITAL = frozen(BOARD.capitals)
 PRINTED = frozen([1 << int(s) | 1 << ROMA for s in BOARD.capitals])  # R1.5, ROMA is everybody's
 COAST = frozen([_bits((BOARD.coasts & zones) > 0) for zones in range(1 << ZONES)])  # of any set of zones
