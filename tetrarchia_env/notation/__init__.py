@@ -1,0 +1,22 @@
+"""A game in words and data: actions as text, snapshots, replays; each of them both ways."""
+
+from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
+from tetrarchia_env.notation.replays import Replay, load_replay, play_replay, record_replay, save_replay
+from tetrarchia_env.notation.restoring import restore
+from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
+
+__all__ = [
+    "ACTION_TEXTS",
+    "Replay",
+    "Snapshot",
+    "action_id",
+    "action_text",
+    "legal_actions",
+    "load_replay",
+    "options_of",
+    "play_replay",
+    "record_replay",
+    "restore",
+    "save_replay",
+    "snapshot",
+]

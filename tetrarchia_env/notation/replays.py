@@ -1,0 +1,114 @@
+"""A played game as one JSON file: arguments, seed, actions with their agents, and the position it led to."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tetrarchia_env import batch
+from tetrarchia_env.engine.state import EMPERORS
+from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.files import write_whole
+from tetrarchia_env.notation.actions import action_id, action_text
+from tetrarchia_env.notation.snapshots import Snapshot, snapshot
+from tetrarchia_env.options import Options
+
+FORMAT = 1
+ENVIRONMENT = "tetrarchia_v0"
+KEYS = {"format", "environment", "arguments", "seed", "actions", "final"}
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game from its first die to its last action."""
+
+    options: Options
+    seed: int
+    actions: tuple[tuple[str, str], ...]  # agent and text of each
+    final: Snapshot
+
+
+def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay:
+    """Play these actions, which must be legal, and keep what is needed to play them again."""
+    games, masks = batch.new_games(options, seed)
+    moves = []
+    for action in actions:
+        moves.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
+        batch.step(games, np.array([action]), masks)
+    return Replay(options, seed, tuple(moves), snapshot(games))
+
+
+def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
+    """The game before each action, with its agent and text; ValueError where the replay does not hold."""
+    games, masks = batch.new_games(replay.options, replay.seed)
+    for number, (agent, text) in enumerate(replay.actions, 1):
+        where = f"action {number}, {text!r} of {agent}"
+        action = action_id(text)
+        if EMPERORS[agent_to_act(games[0])] != agent:
+            raise ValueError(f"{where}: it is the decision of {EMPERORS[agent_to_act(games[0])]}")
+        if not masks[0, action]:
+            raise ValueError(f"{where}: not legal there")
+        yield games.copy(), agent, text
+        batch.step(games, np.array([action]), masks)
+    if snapshot(games) != replay.final:
+        raise ValueError("the actions do not lead to the final position that the replay names")
+
+
+def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
+    """Write the file whole or not at all."""
+    content = {
+        "format": FORMAT,
+        "environment": ENVIRONMENT,
+        "arguments": replay.options.arguments(),
+        "seed": replay.seed,
+        "actions": replay.actions,
+        "final": replay.final,
+    }
+    write_whole(path, json.dumps(content, indent=1) + "\n")
+
+
+def load_replay(path: str | os.PathLike[str]) -> Replay:
+    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version."""
+    try:
+        return _parse(json.loads(Path(path).read_text(encoding="utf-8")))
+    except OSError as error:
+        reason = f"it cannot be read ({error.strerror})"
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        reason = "it is not JSON"
+    except ValueError as error:
+        reason = str(error)
+    raise ValueError(f"replay {os.fspath(path)}: {reason}")
+
+
+def _parse(content: Any) -> Replay:
+    if not isinstance(content, dict) or not KEYS <= set(content):
+        raise ValueError(f"it lacks one of the entries {', '.join(sorted(KEYS))}")
+    if content["format"] != FORMAT or content["environment"] != ENVIRONMENT:
+        raise ValueError(
+            f"it is of format {content['format']!r} and environment {content['environment']!r}, not {FORMAT} and {ENVIRONMENT!r}"
+        )
+    return Replay(_arguments(content["arguments"]), _seed(content["seed"]), _moves(content["actions"]), content["final"])
+
+
+def _arguments(arguments: object) -> Options:
+    try:
+        return Options(**arguments)  # type: ignore[arg-type]  # whatever it is, it comes from a file
+    except TypeError:
+        raise ValueError(f"its arguments are not those of a game: {arguments!r}") from None
+
+
+def _seed(seed: object) -> int:
+    return int(batch.seed_array([seed])[0])  # type: ignore[list-item]  # checked there
+
+
+def _moves(actions: object) -> tuple[tuple[str, str], ...]:
+    rows = actions if isinstance(actions, list) else [actions]
+    for row in rows:
+        if not (isinstance(row, list) and len(row) == 2 and row[0] in EMPERORS and isinstance(row[1], str)):
+            raise ValueError(f"an action is an agent and a text, not {row!r}")
+        action_id(row[1])
+    return tuple((agent, text) for agent, text in rows)
