@@ -1,1 +1,6 @@
-"""Everything that chooses an action: one class or function for each kind of player, and the table of their names."""
+"""Everything that chooses an action."""
+
+from agents.agent import Agent
+from agents.table import AGENTS, make_agents
+
+__all__ = ["AGENTS", "Agent", "make_agents"]

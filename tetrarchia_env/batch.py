@@ -42,7 +42,8 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
     """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched."""
     illegal = _step(games, actions, masks)
     if illegal >= 0:
-        raise ValueError(f"action {int(actions[illegal])} is not legal in game {illegal} (legal: {np.flatnonzero(masks[illegal]).tolist()})")
+        legal_ids = np.flatnonzero(masks[illegal]).tolist()
+        raise ValueError(f"action {int(actions[illegal])} is not legal in game {illegal}: choose one of {legal_ids}")
 
 
 def legal_masks(games: Games) -> Masks:

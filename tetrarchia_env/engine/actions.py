@@ -1,6 +1,6 @@
 """The action ids of the environment: one flat range for every configuration."""
 
-from tetrarchia_env.engine.state import SPACES
+from tetrarchia_env.board import SPACES
 
 END = 0
 SECURE = 1

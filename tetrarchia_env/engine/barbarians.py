@@ -1,7 +1,6 @@
 """R6: the Barbarian phase; R7: Uprisings; R8: the armies' advance."""
 
-import numpy as np
-
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies, army_on
 from tetrarchia_env.engine.combat import enter_space, fight, next_in_line
@@ -10,7 +9,7 @@ from tetrarchia_env.engine.goths import come, may_come
 from tetrarchia_env.engine.imperivm import may_block
 from tetrarchia_env.engine.movement import FIGURE_COUNT, others, remove
 from tetrarchia_env.engine.pirates import come_back
-from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, SPACES, Game
+from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, Game
 from tetrarchia_env.engine.tables import (
     BIT,
     BROKEN,
@@ -27,7 +26,7 @@ from tetrarchia_env.engine.tokens import is_protected, put_revolt, put_unrest
 
 @jit
 def barbarian_phase(game: Game) -> None:
-    """R6, up to the advance, for which the armies line up."""
+    """R6, up to the advance (R6.4), for which the armies line up."""
     spread_revolts(game)
     if game.phase != OVER:
         expel(game)
@@ -142,17 +141,17 @@ def raise_neighbours(game: Game, space: int) -> None:
 def place_in_line(game: Game, army: int) -> int:
     """R8.1: armies advance by this: steps to ROMA on its path, region where it stands, region of origin."""
     space = game.army_at[army]
-    origin = np.int64(game.army_origin[army])
+    origin = game.army_origin[army]
     return 100 * STEPS[origin, space] + 10 * REGION[space] + origin
 
 
 @jit
 def line_up(game: Game) -> None:
     """R8.1: the order of all armies but Rebels, fixed before the first one moves."""
-    last = np.int64(-1)
+    last = -1
     for i in range(3):
         game.march[i] = OFF
-        nearest = np.int64(10_000)
+        nearest = 10_000
         for army in range(3):
             place = place_in_line(game, army)
             if game.army_at[army] != OFF and game.army_kind[army] != REBEL and last < place < nearest:

@@ -1,5 +1,6 @@
 """R5: combat; R4.7: attacking an army."""
 
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies, army_on, move_army, remove_army
 from tetrarchia_env.engine.dice import roll
@@ -8,21 +9,7 @@ from tetrarchia_env.engine.movement import affordable, others, remove
 from tetrarchia_env.engine.outcome import count, end_game
 from tetrarchia_env.engine.pirates import ATTACK_COST, lose_at_sea, pirates_value, roman_value_at_sea
 from tetrarchia_env.engine.scenarios import REBEL_FLEET
-from tetrarchia_env.engine.state import (
-    ADVANCE,
-    BARBARIAN,
-    BOOST,
-    DUX,
-    GOTHS,
-    NOBODY,
-    OFF,
-    PIRATES,
-    REBEL,
-    ROMAN,
-    ROME_FELL,
-    SPACES,
-    Game,
-)
+from tetrarchia_env.engine.state import ADVANCE, BARBARIAN, BOOST, DUX, GOTHS, NOBODY, OFF, PIRATES, REBEL, ROMAN, ROME_FELL, Game
 from tetrarchia_env.engine.tables import BIT, BROKEN, LINKED, NORMAL, ROMA
 from tetrarchia_env.engine.the_great import settle_glory
 from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, supporting

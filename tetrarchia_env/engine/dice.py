@@ -1,5 +1,7 @@
 """Dice: each game's own word, one step of xorshift64 a die, so that a seed and the actions are the whole game."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,7 @@ def next_word(word: np.uint64) -> np.uint64:
 
 
 @jit
-def draw(word: np.uint64, choices: np.uint64) -> int:
+def draw(word: np.uint64, choices: np.uint64) -> Any:
     """A number in 0..choices-1 from the upper half of a word."""
     return np.int64((word >> _32) * choices >> _32)
 

@@ -4,7 +4,7 @@ from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.movement import others
 from tetrarchia_env.engine.state import DUX, NOBODY, OFF, Game
-from tetrarchia_env.engine.tables import BIT, LINKED, ROMAN_PROVINCES
+from tetrarchia_env.engine.tables import LINKED, ROMAN_PROVINCES
 
 DEPLOY_COST = 2
 

@@ -13,11 +13,7 @@ def has_power(game: Game, emperor: int) -> bool:
 @jit
 def may_use_power(game: Game) -> bool:
     """R10.1: Diocletian and Maximian, once a turn."""
-    return (
-        (game.emperor == DIOCLETIAN or game.emperor == MAXIMIAN)
-        and game.used & POWER_USED == 0
-        and has_power(game, game.emperor)
-    )
+    return (game.emperor == DIOCLETIAN or game.emperor == MAXIMIAN) and game.used & POWER_USED == 0 and has_power(game, game.emperor)
 
 
 @jit

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.combat import targets
@@ -11,7 +12,7 @@ from tetrarchia_env.engine.imperivm import may_order, may_use_power
 from tetrarchia_env.engine.movement import destinations, is_on_board, may_sail, open_zones
 from tetrarchia_env.engine.patres_patriae import may_give, may_take
 from tetrarchia_env.engine.pirates import may_attack_pirates
-from tetrarchia_env.engine.state import ARRIVAL, BLOCK, BOOST, DUX, FLEETS, NOBODY, ROMAN, SPACES, Game
+from tetrarchia_env.engine.state import ARRIVAL, BLOCK, BOOST, DUX, FLEETS, NOBODY, ROMAN, Game
 from tetrarchia_env.engine.tables import ZONES
 from tetrarchia_env.engine.tokens import may_calm, may_secure, may_subdue
 

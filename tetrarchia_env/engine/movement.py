@@ -87,7 +87,7 @@ def may_pass(game: Game, crowded: int, space: int, ip: int) -> bool:
 
 @jit
 def destinations(game: Game, figure: int) -> int:
-    """R4.1 to R4.3: where this figure may move now."""
+    """R4.1, R4.2, R4.3: where this figure may move now; tokens only make it dearer."""
     start = game.at[figure]
     reach = within(game, start, game.ip)
     crowded = others(game, figure)

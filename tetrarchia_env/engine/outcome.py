@@ -1,16 +1,14 @@
 """R9: how the game ends, and the score."""
 
-import numpy as np
-
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.state import GOTHS, OFF, OVER, WON, Game
 from tetrarchia_env.engine.tables import BORDERS, PROVINCES
 
 
 @jit
-def count(bits: int) -> np.int64:
+def count(bits: int) -> int:
     """How many spaces a set has."""
-    number = np.int64(0)  # not a plain int: added to an int8 it must not wrap
+    number = 0
     while bits:
         bits &= bits - 1
         number += 1

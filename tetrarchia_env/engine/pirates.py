@@ -1,10 +1,11 @@
 """R11.2, the module Pirates."""
 
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.movement import others, remove
 from tetrarchia_env.engine.outcome import count
-from tetrarchia_env.engine.state import PIRATES_MODULE, SPACES, Game
+from tetrarchia_env.engine.state import PIRATES_MODULE, Game
 from tetrarchia_env.engine.tables import BIT, COAST, ZONES
 from tetrarchia_env.engine.tokens import lift_emperor_token, supporting
 

@@ -4,8 +4,8 @@ import tomllib
 from importlib import resources
 from typing import Any
 
-from tetrarchia_env.board import BOARD
-from tetrarchia_env.engine.state import EMPERORS, FIGURES, KINDS, OFF
+from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.engine.state import FIGURES, KINDS, OFF
 from tetrarchia_env.engine.tables import frozen
 
 _DATA = resources.files("tetrarchia_env") / "data" / "scenarios.toml"

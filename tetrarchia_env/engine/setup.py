@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies, place_army
 from tetrarchia_env.engine.barbarians import roll_province
@@ -21,7 +22,6 @@ from tetrarchia_env.engine.state import (
     REBEL,
     REVOLT,
     RUNNING,
-    SPACES,
     UNREST,
     Game,
 )

@@ -3,13 +3,15 @@
 All are int64, so that nothing wraps when the rules run uncompiled. Rows from OFF on are zero.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine.state import OFF, PLACES
 
-Table = NDArray[np.int64]
+Table = Any  # an array of int64 that cannot be written; Any as in state.py
 
 ZONES = 3
 ATLANTICVM, INTERNVM, AEGAEVM = 1, 2, 4  # zones as bits
@@ -76,7 +78,7 @@ PROVINCES = frozen([_bits((BOARD.region == r) & (BOARD.number < 7)) for r in ran
 ROMAN_PROVINCES = _bits(BOARD.number < 7)
 BORDERS = _bits(BOARD.number == 7)
 BORDER = frozen([OFF, *BOARD.borders])  # of region r
-ROMA = np.int64(BOARD.roma)
+ROMA: Any = np.int64(BOARD.roma)
 CAPITAL = frozen(BOARD.capitals)
 PRINTED = frozen([1 << int(s) | 1 << ROMA for s in BOARD.capitals])  # R1.5, ROMA is everybody's
 COAST = frozen([_bits((BOARD.coasts & zones) > 0) for zones in range(1 << ZONES)])  # of any set of zones

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.barbarians import advance, barbarian_phase, defender
@@ -25,7 +26,6 @@ from tetrarchia_env.engine.state import (
     GALERIUS,
     OFF,
     ROMAN,
-    SPACES,
     TRUNCATED,
     Game,
 )

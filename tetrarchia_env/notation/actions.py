@@ -5,9 +5,8 @@ from difflib import get_close_matches
 import numpy as np
 
 from tetrarchia_env.batch import Games, legal_masks
-from tetrarchia_env.board import BOARD
+from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
-from tetrarchia_env.engine.state import EMPERORS
 
 
 def _for_each_space(words: str) -> list[str]:

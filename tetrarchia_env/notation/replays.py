@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import EMPERORS
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.files import write_whole
 from tetrarchia_env.notation.actions import action_id, action_text
@@ -85,7 +85,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
 
 
 def _parse(content: Any) -> Replay:
-    if not isinstance(content, dict) or not KEYS <= set(content):
+    if not isinstance(content, dict) or not set(content) >= KEYS:
         raise ValueError(f"it lacks one of the entries {', '.join(sorted(KEYS))}")
     if content["format"] != FORMAT or content["environment"] != ENVIRONMENT:
         raise ValueError(
@@ -105,8 +105,9 @@ def _seed(seed: object) -> int:
     return int(batch.seed_array([seed])[0])  # type: ignore[list-item]  # checked there
 
 
-def _moves(actions: object) -> tuple[tuple[str, str], ...]:
-    rows = actions if isinstance(actions, list) else [actions]
+def _moves(rows: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(rows, list):
+        raise ValueError(f"its actions are not a list: {rows!r}")
     for row in rows:
         if not (isinstance(row, list) and len(row) == 2 and row[0] in EMPERORS and isinstance(row[1], str)):
             raise ValueError(f"an action is an agent and a text, not {row!r}")

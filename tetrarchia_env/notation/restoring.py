@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tetrarchia_env.batch import Games, legal_masks
-from tetrarchia_env.board import BOARD, NUMERALS
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.movement import others
 from tetrarchia_env.engine.outcome import count
@@ -14,7 +14,6 @@ from tetrarchia_env.engine.state import (
     BLOCK,
     BOOST,
     DUX,
-    EMPERORS,
     FIGURES,
     GONE,
     KINDS,
@@ -32,11 +31,27 @@ from tetrarchia_env.engine.state import (
     Game,
 )
 from tetrarchia_env.engine.tables import BIT, BORDERS, STEPS
-from tetrarchia_env.options import Options
 from tetrarchia_env.notation.snapshots import USES, Snapshot
+from tetrarchia_env.options import Options
 
-KEYS = ("turn", "emperor", "phase", "ip", "passing", "tokens", "emperors", "dux", "armies", "fleets", "pirates")
-KEYS += ("supply", "reserve", "glory", "outcome", "dice")
+KEYS = [
+    "turn",
+    "emperor",
+    "phase",
+    "ip",
+    "passing",
+    "tokens",
+    "emperors",
+    "dux",
+    "armies",
+    "fleets",
+    "pirates",
+    "supply",
+    "reserve",
+    "glory",
+    "outcome",
+    "dice",
+]
 MAY_BE_LEFT_OUT = ("score", "pending", "rules")
 WAITING_PHASES = PHASES[: OVER + 1]
 RESERVE = {"unrest": 21, "revolt": 21, "armies": 3}  # R1.2

@@ -7,15 +7,13 @@ armies still on the `march` (R8.1). In a snapshot written by hand both may be le
 
 from typing import Any
 
-from tetrarchia_env.batch import Games
-from tetrarchia_env.board import BOARD, NUMERALS
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, SPACES
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import (
     ARMIES,
     DUX,
     DUX_MODULE,
-    EMPERORS,
     FIGURES,
     GONE,
     KINDS,
@@ -27,7 +25,6 @@ from tetrarchia_env.engine.state import (
     PIRATES,
     PIRATES_MODULE,
     REVOLT,
-    SPACES,
     UNREST,
     VARIANTS,
     Game,
@@ -38,9 +35,9 @@ USES = ("power", "take", "give")
 Snapshot = dict[str, Any]
 
 
-def snapshot(game: Games | Game) -> Snapshot:
+def snapshot(game: Game) -> Snapshot:
     """The whole game: a record, or an array of one."""
-    game = game[0] if getattr(game, "shape", ()) else game
+    game = game[0] if game.shape else game
     return {
         "turn": int(game.turn),
         "emperor": EMPERORS[game.emperor],
