@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tetrarchia_env import batch
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.dice import roll
-from tetrarchia_env.engine.state import EMPERORS, GAME
+from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.notation import action_id, action_text, legal_actions, restore, snapshot
 
 EMPTY: dict[str, Any] = {

@@ -103,8 +103,8 @@ def _played(options: "Options", seed: int, names: str) -> "Replay":
     from tetrarchia_env.engine.turn import agent_to_act
     from tetrarchia_env.notation import record_replay
 
-    agents = make_agents(names, seed)
     games, masks = batch.new_games(options, seed)
+    agents = make_agents(names, seed)
     actions = []
     while masks.any():
         actions.append(agents[EMPERORS[agent_to_act(games[0])]].act(games, masks[0]))

@@ -1,7 +1,6 @@
 """Files are written whole or not at all."""
 
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -10,11 +9,10 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     goal = Path(path)
     if not goal.parent.is_dir():
         raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
-    handle, draft = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.")
+    draft = goal.with_name(f".{goal.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        draft.write_text(text, encoding="utf-8")
         os.replace(draft, goal)
     except BaseException:
-        os.unlink(draft)
+        draft.unlink(missing_ok=True)
         raise

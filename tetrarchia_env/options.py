@@ -35,6 +35,14 @@ class Options:
     fixed_setup: bool = False
     max_turns: int = 400
 
+    @classmethod
+    def of(cls, **arguments: Any) -> "Options":
+        """The same from keywords, an unknown one being a ValueError too."""
+        for name in arguments:
+            if name not in cls.__dataclass_fields__:
+                raise ValueError(f"unknown argument {name!r}: choose from {', '.join(cls.__dataclass_fields__)}")
+        return cls(**arguments)
+
     def __post_init__(self) -> None:
         self._set("variants", _known("variant", self.variants, VARIANTS))
         self._set("modules", _known("module", self.modules, MODULES))

@@ -1,16 +1,16 @@
 """R5: combat; R4.7: attacking an army."""
 
-from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies, army_on, move_army, remove_army
+from tetrarchia_env.engine.bits import count, first_of
 from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.engine.imperivm import may_boost
 from tetrarchia_env.engine.movement import affordable, others, remove
-from tetrarchia_env.engine.outcome import count, end_game
-from tetrarchia_env.engine.pirates import ATTACK_COST, lose_at_sea, pirates_value, roman_value_at_sea
+from tetrarchia_env.engine.outcome import end_game
+from tetrarchia_env.engine.pirates import ATTACK_COST, lose_at_sea
 from tetrarchia_env.engine.scenarios import REBEL_FLEET
 from tetrarchia_env.engine.state import ADVANCE, BARBARIAN, BOOST, DUX, GOTHS, NOBODY, OFF, PIRATES, REBEL, ROMAN, ROME_FELL, Game
-from tetrarchia_env.engine.tables import BIT, BROKEN, LINKED, NORMAL, ROMA
+from tetrarchia_env.engine.tables import BIT, BROKEN, COAST, LINKED, NORMAL, ROMA
 from tetrarchia_env.engine.the_great import settle_glory
 from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, supporting
 
@@ -18,15 +18,13 @@ from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, s
 @jit
 def chain(tokens: int, seed: int) -> int:
     """R5.2: the tokens joined to the seed by links, broken ones included."""
-    grown = seed & tokens
-    while True:
-        edge = 0
-        for space in range(SPACES):
-            if grown & BIT[space]:
-                edge |= LINKED[space]
-        if edge & tokens & ~grown == 0:
-            return grown
-        grown |= edge & tokens
+    grown = edge = seed & tokens
+    while edge:
+        space = first_of(edge)
+        found = LINKED[space] & tokens & ~grown
+        grown |= found
+        edge = edge & ~BIT[space] | found
+    return grown
 
 
 @jit
@@ -44,29 +42,46 @@ def support(tokens: int, space: int) -> int:
 
 
 @jit
-def roman_value(game: Game) -> int:
-    """R5.1: R + support, doubled for each other Emperor or Dux linked to the army."""
-    backing = support(supporting(game, game.fighter), game.at[game.fighter])
-    helpers = others(game, game.fighter) & LINKED[game.foe]
-    return (game.roman_die + backing) << count(helpers)
+def roman_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
+    """R5.1, R11.2: what the Roman adds to his die, and how often the sum is doubled."""
+    tokens, helpers = supporting(game, figure), others(game, figure)
+    if foe == PIRATES:
+        coast = COAST[game.pirates]
+        return count(tokens & coast), count(helpers & coast)
+    return support(tokens, game.at[figure]), count(helpers & LINKED[foe])
 
 
 @jit
-def barbarian_value(game: Game) -> int:
-    """R5.1, R11.3: N + support, +1 for the Goths, doubled for each other army linked to the Roman."""
-    strength = game.normal_die + support(game.revolts, game.foe)
-    if game.army_kind[army_on(game, game.foe)] == GOTHS:
-        strength += 1
-    helpers = armies(game) & ~BIT[game.foe] & LINKED[game.at[game.fighter]]
-    return strength << count(helpers)
+def barbarian_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
+    """R5.1, R11.2, R11.3: the same of the army or the Pirates; the Goths add 1."""
+    if foe == PIRATES:
+        coast = COAST[game.pirates]
+        return count(game.revolts & coast), count(armies(game) & coast)
+    extra = 1 if game.army_kind[army_on(game, foe)] == GOTHS else 0
+    helpers = armies(game) & ~BIT[foe] & LINKED[game.at[figure]]
+    return support(game.revolts, foe) + extra, count(helpers)
 
 
 @jit
 def margin(game: Game) -> int:
-    """The Roman value less the other, of the combat under way (R5.1, R11.2)."""
-    if game.foe == PIRATES:
-        return roman_value_at_sea(game) - pirates_value(game)
-    return roman_value(game) - barbarian_value(game)
+    """The Roman value less the other, of the combat under way (R5.1)."""
+    backing, doublings = roman_side(game, game.fighter, game.foe)
+    foes_backing, foes_doublings = barbarian_side(game, game.fighter, game.foe)
+    return (game.roman_die + backing << doublings) - (game.normal_die + foes_backing << foes_doublings)
+
+
+@jit
+def odds(game: Game, figure: int, foe: int) -> tuple[int, int]:
+    """Of the 36 ways that R N can fall (R5.1), in how many this figure wins and loses against that foe."""
+    backing, doublings = roman_side(game, figure, foe)
+    foes_backing, foes_doublings = barbarian_side(game, figure, foe)
+    wins = losses = 0
+    for roman in range(1, 7):
+        for normal in range(1, 7):
+            difference = (roman + backing << doublings) - (normal + foes_backing << foes_doublings)
+            wins += difference > 0
+            losses += difference < 0
+    return wins, losses
 
 
 @jit

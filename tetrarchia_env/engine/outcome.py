@@ -1,18 +1,9 @@
 """R9: how the game ends, and the score."""
 
 from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.state import GOTHS, OFF, OVER, WON, Game
 from tetrarchia_env.engine.tables import BORDERS, PROVINCES
-
-
-@jit
-def count(bits: int) -> int:
-    """How many spaces a set has."""
-    number = 0
-    while bits:
-        bits &= bits - 1
-        number += 1
-    return number
 
 
 @jit
@@ -56,7 +47,9 @@ def score(game: Game) -> int:
     if game.revolts & PROVINCES[0] == 0:
         points += 4
     for region in range(7):
-        points -= is_in_revolt(game, region)
-    for i in range(3):
-        points -= (game.army_at[i] != OFF) + (game.army_kind[i] == GOTHS)
-    return points - (game.pirates != 0)
+        if is_in_revolt(game, region):
+            points -= 1
+    for army in range(3):
+        if game.army_at[army] != OFF:
+            points -= 2 if game.army_kind[army] == GOTHS else 1
+    return points - 1 if game.pirates else points

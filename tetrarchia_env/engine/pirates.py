@@ -1,13 +1,11 @@
-"""R11.2, the module Pirates."""
+"""R11.2, the module Pirates. The values of a combat with them are in combat.py."""
 
 from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.movement import others, remove
-from tetrarchia_env.engine.outcome import count
+from tetrarchia_env.engine.movement import remove
 from tetrarchia_env.engine.state import PIRATES_MODULE, Game
 from tetrarchia_env.engine.tables import BIT, COAST, ZONES
-from tetrarchia_env.engine.tokens import lift_emperor_token, supporting
+from tetrarchia_env.engine.tokens import lift_emperor_token
 
 ATTACK_COST = 2
 
@@ -16,21 +14,6 @@ ATTACK_COST = 2
 def may_attack_pirates(game: Game, figure: int) -> bool:
     """R11.2: from their coast, for 2 IP."""
     return game.ip >= ATTACK_COST and COAST[game.pirates] & BIT[game.at[figure]] != 0
-
-
-@jit
-def roman_value_at_sea(game: Game) -> int:
-    """R11.2: the fighter's tokens on that coast, doubled for each other Emperor or Dux there."""
-    coast = COAST[game.pirates]
-    support = count(supporting(game, game.fighter) & coast)
-    return (game.roman_die + support) << count(others(game, game.fighter) & coast)
-
-
-@jit
-def pirates_value(game: Game) -> int:
-    """R11.2: the Revolts on that coast, doubled for each army there."""
-    coast = COAST[game.pirates]
-    return (game.normal_die + count(game.revolts & coast)) << count(armies(game) & coast)
 
 
 @jit

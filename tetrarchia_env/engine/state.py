@@ -14,23 +14,23 @@ import numpy as np
 from tetrarchia_env.board import EMPERORS, SPACES
 
 
-def _numbers(count: int) -> Any:
+def numbers(count: int) -> Any:
     """0 to count - 1, each an int64; Any, because the rules write `int` for what Numba makes an int64."""
     return np.arange(count, dtype=np.int64)
 
 
-DIOCLETIAN, GALERIUS, CONSTANTIUS, MAXIMIAN, DUX = _numbers(5)  # the figures, in turn order; the Dux last
+DIOCLETIAN, GALERIUS, CONSTANTIUS, MAXIMIAN, DUX = numbers(5)  # the figures, in turn order; the Dux last
 FIGURES = (*EMPERORS, "dux")
 NOBODY: Any = np.int64(-1)
 
-OFF, GONE, PIRATES = SPACES + _numbers(3)  # where a figure or army is that is not on the board; PIRATES: a foe at sea
+OFF, GONE, PIRATES = SPACES + numbers(3)  # where a figure or army is that is not on the board; PIRATES: a foe at sea
 PLACES = SPACES + 3  # tables indexed by place have zeros from OFF on, so nothing need ask first
 
 PHASES = ("fleets", "arrival", "roman", "boost", "block", "over", "barbarian", "advance")
-FLEETS, ARRIVAL, ROMAN, BOOST, BLOCK, OVER, BARBARIAN, ADVANCE = _numbers(8)  # the last two never wait for a decision
+FLEETS, ARRIVAL, ROMAN, BOOST, BLOCK, OVER, BARBARIAN, ADVANCE = numbers(8)  # the last two never wait for a decision
 
 OUTCOMES = ("running", "won", "rome fell", "reserve empty", "truncated")
-RUNNING, WON, ROME_FELL, RESERVE_EMPTY, TRUNCATED = _numbers(5)
+RUNNING, WON, ROME_FELL, RESERVE_EMPTY, TRUNCATED = numbers(5)
 
 VARIANTS = ("imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great")
 IMPERIVM, MARE_NOSTRVM, DIARCHIA, PATRES_PATRIAE, THE_GREAT = 1, 2, 4, 8, 16
@@ -39,9 +39,9 @@ MODULES = ("dux", "pirates", "goths")
 DUX_MODULE, PIRATES_MODULE, GOTHS_MODULE = 1, 2, 4
 
 KINDS = ("army", "goths", "rebel")
-ARMY, GOTHS, REBEL = _numbers(3)
+ARMY, GOTHS, REBEL = numbers(3)
 
-UNREST, REVOLT, ARMIES = _numbers(3)  # what the reserve holds
+UNREST, REVOLT, ARMIES = numbers(3)  # what the reserve holds
 
 POWER_USED, TAKEN, GIVEN = 1, 2, 4  # what may be done once a turn
 

@@ -1,7 +1,7 @@
 """R10.5, the variant The Great: glory, and the title it may bring."""
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.outcome import count
+from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.state import DUX, NOBODY, THE_GREAT, UNREST, WON, Game
 from tetrarchia_env.engine.tables import BORDERS
 

@@ -77,7 +77,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
         return _parse(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
-    except (UnicodeDecodeError, json.JSONDecodeError):
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         reason = "it is not JSON"
     except ValueError as error:
         reason = str(error)
@@ -95,10 +95,12 @@ def _parse(content: Any) -> Replay:
 
 
 def _arguments(arguments: object) -> Options:
+    if not isinstance(arguments, dict):
+        raise ValueError(f"its arguments are not a table of names: {arguments!r}")
     try:
-        return Options(**arguments)  # type: ignore[arg-type]  # whatever it is, it comes from a file
-    except TypeError:
-        raise ValueError(f"its arguments are not those of a game: {arguments!r}") from None
+        return Options.of(**arguments)
+    except ValueError as error:
+        raise ValueError(f"its arguments: {error}") from None
 
 
 def _seed(seed: object) -> int:

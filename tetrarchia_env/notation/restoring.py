@@ -3,19 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tetrarchia_env.batch import Games, legal_masks
+from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
-from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.movement import others
-from tetrarchia_env.engine.outcome import count
 from tetrarchia_env.engine.state import (
-    ARMIES,
-    ARRIVAL,
-    BLOCK,
-    BOOST,
     DUX,
     FIGURES,
     GONE,
+    GOTHS,
     KINDS,
     NOBODY,
     OFF,
@@ -25,12 +19,11 @@ from tetrarchia_env.engine.state import (
     PIRATES,
     REBEL,
     REVOLT,
-    ROMAN,
-    RUNNING,
     UNREST,
     Game,
 )
 from tetrarchia_env.engine.tables import BIT, BORDERS, STEPS
+from tetrarchia_env.notation.sense import MOST_TOKENS, RESERVE, problems
 from tetrarchia_env.notation.snapshots import USES, Snapshot
 from tetrarchia_env.options import Options
 
@@ -54,8 +47,6 @@ KEYS = [
 ]
 MAY_BE_LEFT_OUT = ("score", "pending", "rules")
 WAITING_PHASES = PHASES[: OVER + 1]
-RESERVE = {"unrest": 21, "revolt": 21, "armies": 3}  # R1.2
-MOST_TOKENS = 5  # of an Emperor
 MOST_IP = 99
 MOST_TURNS = 2**31
 
@@ -73,24 +64,31 @@ def restore(snapshot: Snapshot) -> Games:
     _restore_armies(game, snapshot["armies"])
     _restore_sea(game, snapshot)
     _restore_pending(game, snapshot.get("pending", {}))
-    _check_sense(games)
+    for problem in problems(game):
+        raise ValueError(problem)
     return games
 
 
 def _options(snapshot: Snapshot) -> Options:
     """The rules it names; else those of the base game and of the modules that the position shows."""
-    shown = {"dux": snapshot["dux"] is not None, "pirates": snapshot["pirates"] is not None}
+    shown = {"dux": snapshot["dux"] is not None, "pirates": snapshot["pirates"] is not None, "goths": _has_goths(snapshot)}
     rules = snapshot.get("rules", {"modules": [name for name in shown if shown[name]]})
     try:
-        options = Options(**rules)
-    except TypeError:
-        raise ValueError(f"rules: expected the arguments of a game, not {rules!r}") from None
+        options = Options.of(**_table("rules", rules))
+    except ValueError as error:
+        raise ValueError(f"rules: {error}") from None
     if options.draws_level:
-        raise ValueError(f"rules: a game has one level, not {rules['level']!r}")
-    for name in shown:
+        raise ValueError(f"rules: a game has one level, not {list(options.level_names)}")
+    for name in ("dux", "pirates"):
         if shown[name] != (name in options.modules):
             raise ValueError(f"{name}: {snapshot[name]!r} does not fit the modules {list(options.modules)}")
+    if shown["goths"] and "goths" not in options.modules:
+        raise ValueError(f"armies: the goths do not fit the modules {list(options.modules)}")
     return options
+
+
+def _has_goths(snapshot: Snapshot) -> bool:
+    return GOTHS in [kind for _, _, kind in map(_army, _list("armies", snapshot["armies"], 3))]
 
 
 def _restore_turn(game: Game, snapshot: Snapshot) -> None:
@@ -124,9 +122,14 @@ def _restore_figures(game: Game, snapshot: Snapshot) -> None:
     _check_keys("emperors", standing, EMPERORS)
     for e, name in enumerate(EMPERORS):
         game.at[e] = OFF if standing[name] is None else _space(f"emperors, {name}", standing[name])
-    places = {None: GONE, "gone": GONE, "available": OFF}
-    dux = snapshot["dux"]
-    game.at[DUX] = places[dux] if dux in places else _space("dux", dux)
+    game.at[DUX] = _dux(snapshot["dux"])
+
+
+def _dux(dux: object) -> Any:
+    """A space, or where he is if not on the board."""
+    if dux is None or dux == "gone":
+        return GONE
+    return OFF if dux == "available" else _space("dux", dux)
 
 
 def _restore_armies(game: Game, standing: object) -> None:
@@ -175,64 +178,6 @@ def _restore_combat(game: Game, combat: Snapshot) -> None:
     game.normal_die = _number("pending, combat", combat["normal"], 1, 6)
 
 
-def _check_sense(games: Games) -> None:
-    """What each entry alone does not show."""
-    game = games[0]
-    _check_counts(game)
-    _check_crowding(game)
-    _check_phase(game)
-    if game.phase != OVER and not legal_masks(games).any():
-        raise ValueError("a snapshot whose game is running must leave a legal action")
-
-
-def _check_counts(game: Game) -> None:
-    """R1.2, R1.3: no more pieces than there are. Fewer are allowed: a position may be set up without some."""
-    used = {
-        "unrest": count(game.unrest) + game.reserve[UNREST] + sum(game.glory),
-        "revolt": count(game.revolts) + game.reserve[REVOLT],
-        "armies": count(armies(game)) + game.reserve[ARMIES],
-    }
-    for piece, number in used.items():
-        if number > RESERVE[piece]:
-            raise ValueError(f"{piece}: {number} on the board and in the reserve, there are only {RESERVE[piece]}")
-    for e, name in enumerate(EMPERORS):
-        if count(game.tokens[e]) + game.supply[e] > MOST_TOKENS:
-            raise ValueError(f"{name}: {count(game.tokens[e]) + game.supply[e]} tokens, there are only {MOST_TOKENS}")
-
-
-def _check_crowding(game: Game) -> None:
-    """R1.3, R4.3: one figure a space, but for the one that passes."""
-    stand_alone = [place for figure, place in enumerate(game.at) if place < OFF and figure != game.passing]
-    stand_alone += [place for place in game.army_at if place < OFF]
-    for place in stand_alone:
-        if stand_alone.count(place) > 1:
-            raise ValueError(f"{BOARD.names[place]} holds more than one figure")
-    if game.passing != NOBODY and not others(game, game.passing) & BIT[game.at[game.passing]]:
-        raise ValueError(f"passing: {FIGURES[game.passing]} does not stand with another figure")
-    if game.fleets & game.pirates:
-        raise ValueError("pirates: a Roman fleet is in their zone")
-
-
-def _check_phase(game: Game) -> None:
-    """What a phase needs is there."""
-    on_board = game.at[game.emperor] < OFF
-    needs = {
-        OVER: (game.outcome != RUNNING, "an outcome"),
-        ROMAN: (on_board, "its Emperor on the board"),
-        ARRIVAL: (not on_board, "its Emperor off the board"),
-        BOOST: (game.fighter != NOBODY, "a pending combat"),
-        BLOCK: (game.march[0] != OFF, "a pending march"),
-    }
-    met, need = needs.get(game.phase, (True, ""))
-    if not met:
-        raise ValueError(f"phase: {PHASES[game.phase]!r} needs {need}")
-    if game.phase != OVER and game.outcome != RUNNING:
-        raise ValueError(f"outcome: {OUTCOMES[game.outcome]!r} in the phase {PHASES[game.phase]!r}")
-    for space in game.march:
-        if space != OFF and not armies(game) & BIT[space]:
-            raise ValueError(f"pending, march: no army stands in {BOARD.names[space]}")
-
-
 def _check_keys(entry: str, table: object, needed: Collection[str], more: Collection[str] = ()) -> None:
     given = _table(entry, table)
     for name in needed:
@@ -268,10 +213,10 @@ def _choice(entry: str, value: object, names: Sequence[str]) -> int:
 
 
 def _flags(entry: str, values: Sequence[object], names: Sequence[str]) -> int:
-    flags = 0
-    for value in values:
-        flags |= 1 << _choice(entry, value, names)
-    return flags
+    chosen = [_choice(entry, value, names) for value in values]
+    if len(chosen) != len(set(chosen)):
+        raise ValueError(f"{entry}: a name is there twice in {list(values)}")
+    return sum(1 << i for i in chosen)
 
 
 def _space(entry: str, value: object) -> int:

@@ -1,0 +1,92 @@
+"""The table of actions in section 3 of the interface: every id and its text, both ways."""
+
+import pytest
+
+from tetrarchia_env.board import BOARD
+from tetrarchia_env.notation import ACTION_TEXTS, action_id, action_text
+
+SPACES = BOARD.names
+SINGLE = {
+    0: "end",
+    1: "secure",
+    2: "subdue",
+    3: "calm",
+    4: "sail ATLANTICVM INTERNVM",
+    5: "sail INTERNVM ATLANTICVM",
+    6: "sail INTERNVM AEGAEVM",
+    7: "sail AEGAEVM INTERNVM",
+    8: "fleet ATLANTICVM",
+    9: "fleet INTERNVM",
+    10: "fleet AEGAEVM",
+    11: "enter ROMA",
+    12: "enter capital",
+    109: "imperivm",
+    110: "boost",
+    111: "block",
+    112: "accept",
+    113: "take",
+    114: "give",
+    115: "attack PIRATES",
+    260: "dux subdue",
+    261: "dux calm",
+    262: "dux attack PIRATES",
+}
+BY_SPACE = {13: "move", 61: "attack", 116: "dux deploy", 164: "dux move", 212: "dux attack"}
+BY_SPACE |= {263: "order diocletian", 311: "order galerius", 359: "order constantius", 407: "order maximian"}
+TABLE = SINGLE | {first + s: f"{words} {name}" for first, words in BY_SPACE.items() for s, name in enumerate(SPACES)}
+
+
+def test_the_table_has_455_ids() -> None:
+    assert sorted(TABLE) == list(range(455))
+    assert len(set(TABLE.values())) == len(ACTION_TEXTS) == 455
+
+
+@pytest.mark.parametrize("action", range(455))
+def test_every_id_has_its_text_and_back(action: int) -> None:
+    assert action_text(action) == TABLE[action]
+    assert action_id(TABLE[action]) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "action"), [("move TINGITANA", 13), ("move LIBYA", 60), ("attack LIBYA", 108), ("order maximian LIBYA", 454)]
+)
+def test_ids_that_replays_and_checkpoints_rely_on(text: str, action: int) -> None:
+    assert action_id(text) == action
+
+
+@pytest.mark.parametrize("text", ["  move   germania magna ", "MOVE GERMANIA MAGNA", "Move Germania Magna"])
+def test_capitals_and_spacing_do_not_matter(text: str) -> None:
+    assert action_id(text) == 13 + SPACES.index("GERMANIA MAGNA")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "move",
+        "move ATLANTIS",
+        "sail ATLANTICVM AEGAEVM",
+        "sail INTERNVM",
+        "fleet ROMA",
+        "enter BITHYNIA",
+        "dux secure",
+        "order nero ROMA",
+        "0",
+    ],
+)
+def test_an_unknown_text_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="unknown action") as error:
+        action_id(text)
+    assert repr(text) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_text_gets_a_suggestion() -> None:
+    with pytest.raises(ValueError, match=r"did you mean .*'move BELGICA'"):
+        action_id("move BELGIKA")
+
+
+@pytest.mark.parametrize("action", [-1, 455, 10**9])
+def test_an_unknown_id_is_named_with_what_is_allowed(action: int) -> None:
+    with pytest.raises(ValueError, match=f"0 to 454, not {action}"):
+        action_text(action)

@@ -1,0 +1,164 @@
+"""The arguments of a game (section 1 of the interface): every wrong one is told what was given and what is allowed."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tetrarchia_env.batch import new_games, reseed
+from tetrarchia_env.notation import snapshot
+from tetrarchia_env.options import Options
+
+VARIANTS = ["imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"]
+MODULES = ["dux", "pirates", "goths"]
+SCENARIOS = ["carausian_revolt", "danube_wars", "mauretanian_war", "great_persian_war"]
+
+WRONG: list[tuple[dict[str, Any], list[str]]] = [
+    ({"level": "1211"}, ["'1211'", "tokens", "2 to 5"]),
+    ({"level": "6211"}, ["'6211'", "tokens", "2 to 5"]),
+    ({"level": "4411"}, ["'4411'", "fleets", "0 to 3"]),
+    ({"level": "4241"}, ["'4241'", "Revolts", "0 to 3"]),
+    ({"level": "4214"}, ["'4214'", "armies", "0 to 3"]),
+    ({"level": "42-1"}, ["'42-1'", "Revolts", "0 to 3"]),
+    ({"level": "421"}, ["'421'", "four digits"]),
+    ({"level": "42111"}, ["'42111'", "four digits"]),
+    ({"level": ""}, ["''", "four digits"]),
+    ({"level": "normal"}, ["'normal'", "four digits"]),
+    ({"level": "\uff14211"}, ["'\uff14211'", "2 to 5"]),
+    ({"level": 4211}, ["4211", "four digits"]),
+    ({"level": 4.2}, ["4.2", "four digits"]),
+    ({"level": []}, ["[]", "list"]),
+    ({"level": ()}, ["()", "list"]),
+    ({"level": [4211]}, ["4211", "four digits"]),
+    ({"level": ["4211", "9211"]}, ["'9211'", "2 to 5"]),
+    ({"level": [["4211"]]}, ["['4211']", "four digits"]),
+    ({"variants": ["imperium"]}, ["'imperium'", *VARIANTS]),
+    ({"variants": ["diarchia", "dux"]}, ["'dux'", *VARIANTS]),
+    ({"variants": "imperivm"}, ["'imperivm'", *VARIANTS]),
+    ({"variants": None}, ["None", *VARIANTS]),
+    ({"variants": [7]}, ["7", *VARIANTS]),
+    ({"variants": [["imperivm"]]}, ["['imperivm']", *VARIANTS]),
+    ({"modules": ["huns"]}, ["'huns'", *MODULES]),
+    ({"modules": "pirates"}, ["'pirates'", *MODULES]),
+    ({"modules": 3}, ["3", *MODULES]),
+    ({"modules": ["pirates"], "level": "4311"}, ["'4311'", "pirates", "fewer than 3 fleets"]),
+    ({"modules": ["pirates"], "level": ["4211", "4311"]}, ["'4311'", "pirates", "fewer than 3 fleets"]),
+    ({"scenario": "punic_war"}, ["'punic_war'", *SCENARIOS]),
+    ({"scenario": ""}, ["''", *SCENARIOS]),
+    ({"scenario": 1}, ["1", *SCENARIOS]),
+    ({"scenario": ["danube_wars"]}, ["['danube_wars']", *SCENARIOS]),
+    ({"scenario": "danube_wars", "level": "4122"}, ["'danube_wars'", "level"]),
+    ({"scenario": "danube_wars", "level": ["4122"]}, ["'danube_wars'", "level"]),
+    ({"scenario": "danube_wars", "modules": ["goths"]}, ["'danube_wars'", "modules"]),
+    *[({"fixed_setup": value}, ["fixed_setup", repr(value), "True or False"]) for value in (1, 0, "yes", None)],
+    *[({"max_turns": value}, ["max_turns", repr(value), "from 1"]) for value in (0, -1, True, False, 400.0, "400", None, 2**31)],
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
+def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        Options(**arguments)
+    assert [word for word in words if word not in str(error.value)] == []
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_argument_is_refused() -> None:
+    with pytest.raises(TypeError, match="players"):
+        Options(players=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, 1.0, True, "7", None, [3, -1], [3, 2**64], [3, False], np.float64(3), np.True_])
+def test_a_wrong_seed_is_named_with_the_choices(seed: Any) -> None:
+    wrong = seed[-1] if isinstance(seed, list) else seed
+    games, _ = new_games(Options(), 1)
+    for use in (lambda: new_games(Options(), seed), lambda: reseed(games, seed)):
+        with pytest.raises(ValueError, match="seed") as error:
+            use()
+        assert repr(wrong) in str(error.value)
+        assert "0 to 2**64 - 1" in str(error.value)
+
+
+@pytest.mark.parametrize("seed", [0, 2**64 - 1, np.uint64(2**64 - 1), np.int8(5)])
+def test_every_whole_number_of_64_bits_is_a_seed(seed: Any) -> None:
+    games, _ = new_games(Options(), seed)
+    again, _ = new_games(Options(), [int(seed)])
+    assert games.tobytes() == again.tobytes()
+
+
+def test_the_defaults() -> None:
+    expected = {"level": "4211", "modules": [], "variants": [], "fixed_setup": False, "max_turns": 400}
+    assert Options().arguments() == expected
+    assert Options() == Options(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400)
+
+
+def test_order_and_repetition_of_names_do_not_matter() -> None:
+    one = Options(variants=["the_great", "imperivm", "the_great"], modules=("goths", "dux"))
+    other = Options(variants={"imperivm": 1, "the_great": 2}, modules=iter(["dux", "goths"]))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert new_games(one, 5)[0].tobytes() == new_games(other, 5)[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"level": "4210"}, {"level": ["4211"]}, {"variants": VARIANTS[:1]}, {"modules": MODULES}, {"fixed_setup": True}, {"max_turns": 1}],
+)
+def test_other_rules_are_other_options(changes: dict[str, Any]) -> None:
+    assert Options(**changes) != Options()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"level": "5300", "variants": VARIANTS, "modules": ["dux", "goths"], "fixed_setup": True, "max_turns": 3},
+        {"level": ["4211"], "modules": MODULES},
+        {"level": ["2013", "4211", "4211"]},
+        *[{"scenario": name, "variants": ["diarchia"]} for name in SCENARIOS],
+    ],
+)
+def test_arguments_make_the_options_again(arguments: dict[str, Any]) -> None:
+    options = Options(**arguments)
+    again = Options(**json.loads(json.dumps(options.arguments())))
+    assert again == options
+    assert new_games(again, range(5))[0].tobytes() == new_games(options, range(5))[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "level", "modules"),
+    [
+        ("carausian_revolt", "4231", ["pirates"]),
+        ("danube_wars", "4122", ["goths"]),
+        ("mauretanian_war", "4221", ["pirates"]),
+        ("great_persian_war", "4132", []),
+    ],
+)
+def test_a_scenario_sets_level_and_modules(scenario: str, level: str, modules: list[str]) -> None:
+    options = Options(scenario=scenario)
+    assert (options.level, list(options.modules)) == (level, modules)
+
+
+def step(word: int) -> int:
+    """One xorshift64 step (section 2)."""
+    word ^= word << 13 & 2**64 - 1
+    word ^= word >> 7
+    return word ^ word << 17 & 2**64 - 1
+
+
+@pytest.mark.parametrize("levels", [["4200"], ["4200", "5100", "3000"]])
+def test_a_list_of_levels_is_drawn_from_before_anything_else(levels: list[str]) -> None:
+    """By one step of the game's word: entry (x >> 32) * len >> 32; the set-up then goes on from there."""
+    games, _ = new_games(Options(level=levels), range(30))
+    for seed in range(30):
+        games_alone, _ = new_games(Options(), seed)
+        reseed(games_alone, seed)
+        word = step(int(games_alone["dice"][0]))
+        drawn = snapshot(games[seed])
+        assert drawn["rules"]["level"] == levels[(word >> 32) * len(levels) >> 32]
+    assert {snapshot(game)["rules"]["level"] for game in games} == set(levels)
+
+
+def test_a_list_of_one_rolls_other_dice_than_the_level_itself() -> None:
+    assert new_games(Options(level=["4211"]), 1)[0]["dice"] != new_games(Options(level="4211"), 1)[0]["dice"]

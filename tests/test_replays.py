@@ -1,0 +1,249 @@
+"""Replays (section 6 of the interface): written whole, played again exactly, and refused in one sentence."""
+
+import dataclasses
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tetrarchia_env.batch import new_games, step
+from tetrarchia_env.notation import Replay, load_replay, play_replay, record_replay, save_replay, snapshot
+from tetrarchia_env.options import Options
+
+EVERYTHING = Options(
+    level=["4211", "3122"],
+    variants=["imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"],
+    modules=["dux", "pirates", "goths"],
+)
+Content = dict[str, Any]
+
+
+def random_replay(options: Options, seed: int, most: int) -> Replay:
+    """A game of random actions, at most so many."""
+    chooser = random.Random(seed)
+    games, masks = new_games(options, seed)
+    actions: list[int] = []
+    while masks.any() and len(actions) < most:
+        actions.append(chooser.choice(np.flatnonzero(masks[0]).tolist()))
+        step(games, np.array(actions[-1:]), masks)
+    return record_replay(options, seed, actions)
+
+
+SHORT = random_replay(Options(), 11, 30)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A good replay file."""
+    save_replay(SHORT, tmp_path / "game.json")
+    return tmp_path / "game.json"
+
+
+def refusal(path: Path) -> str:
+    """The one sentence that this file gets, when it is loaded or when it is played."""
+    with pytest.raises(ValueError, match=r".") as error:
+        list(play_replay(load_replay(path)))
+    assert "\n" not in str(error.value)
+    assert not str(error.value).rstrip(".").endswith("Error")
+    return str(error.value)
+
+
+def change(path: Path, alter: Callable[[Content], object]) -> None:
+    content = json.loads(path.read_text())
+    alter(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("options", "seed", "most"),
+    [
+        (Options(), 1, 10_000),
+        (EVERYTHING, 2, 10_000),
+        (EVERYTHING, 3, 77),
+        (Options(scenario="danube_wars", fixed_setup=True), 4, 10_000),
+        (Options(), 5, 0),
+    ],
+)
+def test_a_saved_replay_plays_the_same_game(tmp_path: Path, options: Options, seed: int, most: int) -> None:
+    replay = random_replay(options, seed, most)
+    save_replay(replay, tmp_path / "game.json")
+    loaded = load_replay(tmp_path / "game.json")
+    assert loaded == replay
+    assert len(list(play_replay(loaded))) == len(replay.actions) <= most
+    assert most < 10_000 or replay.final["phase"] == "over"
+
+
+def test_a_replay_shows_every_step() -> None:
+    """The game before each action, with its agent and text."""
+    games, masks = new_games(SHORT.options, SHORT.seed)
+    shown = list(play_replay(SHORT))
+    for (before, agent, text), expected in zip(shown, SHORT.actions, strict=True):
+        assert before.shape == games.shape
+        assert (agent, text) == expected
+    assert shown[0][0].tobytes() == games.tobytes()
+    assert masks.any()
+
+
+def test_the_file_holds_what_the_interface_names(file: Path) -> None:
+    content = json.loads(file.read_text())
+    assert set(content) == {"format", "environment", "arguments", "seed", "actions", "final"}
+    assert (content["format"], content["environment"], content["seed"]) == (1, "tetrarchia_v0", 11)
+    assert content["actions"][0] == ["diocletian", SHORT.actions[0][1]]
+    assert content["final"] == SHORT.final
+
+
+def test_an_illegal_action_is_not_recorded() -> None:
+    with pytest.raises(ValueError, match="action 0 is not legal"):
+        record_replay(Options(), 11, [0])
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_litter(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written whole or not at all."""
+    old = file.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        save_replay(random_replay(Options(), 12, 5), file)
+    assert file.read_bytes() == old
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, exists: bool) -> None:
+    path = tmp_path / "game.json"
+    if exists:
+        save_replay(SHORT, path)
+    before = sorted((name, (tmp_path / name).read_bytes()) for name in os.listdir(tmp_path))
+    with pytest.raises(TypeError):
+        save_replay(dataclasses.replace(SHORT, final={"turn": object()}), path)
+    assert sorted((name, (tmp_path / name).read_bytes()) for name in os.listdir(tmp_path)) == before
+
+
+def test_a_save_replaces_the_old_file(file: Path) -> None:
+    other = random_replay(EVERYTHING, 12, 5)
+    save_replay(other, str(file))
+    assert load_replay(str(file)) == other
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"", "JSON"),
+        (b"not json", "JSON"),
+        (b'{"format": 1,', "JSON"),
+        (b"\xff\xfe\x00{", "JSON"),
+        (b"[" * 100_000, "JSON"),
+        (b"null", "format"),
+        (b"[]", "format"),
+        (b'"replay"', "format"),
+        (b"{}", "format"),
+    ],
+    ids=lambda value: repr(value[:12]),
+)
+def test_damaged_json_is_refused(tmp_path: Path, data: bytes, word: str) -> None:
+    path = tmp_path / "game.json"
+    path.write_bytes(data)
+    sentence = refusal(path)
+    assert str(path) in sentence
+    assert word in sentence
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9, 0.99])
+def test_a_truncated_file_is_refused(file: Path, part: float) -> None:
+    data = file.read_bytes()
+    file.write_bytes(data[: int(part * len(data))])
+    assert "JSON" in refusal(file)
+
+
+@pytest.mark.parametrize("entry", ["format", "environment", "arguments", "seed", "actions", "final"])
+def test_a_missing_entry_is_refused(file: Path, entry: str) -> None:
+    change(file, lambda content: content.pop(entry))
+    assert entry in refusal(file)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "words"),
+    [
+        ("format", 2, ["2"]),
+        ("format", "1", ["'1'"]),
+        ("environment", "tetrarchia_v1", ["tetrarchia_v1", "tetrarchia_v0"]),
+        ("arguments", {"level": "9999"}, ["'9999'", "2 to 5"]),
+        ("arguments", {"players": 3}, ["arguments", "players"]),
+        ("arguments", ["level"], ["arguments", "level"]),
+        ("arguments", None, ["arguments"]),
+        ("seed", -1, ["seed", "-1"]),
+        ("seed", 1.5, ["seed", "1.5"]),
+        ("seed", "11", ["seed", "'11'"]),
+        ("seed", None, ["seed"]),
+        ("seed", [1, 2], ["seed"]),
+        ("actions", None, ["action"]),
+        ("actions", "end", ["action", "'end'"]),
+        ("actions", [["diocletian"]], ["action", "diocletian"]),
+        ("actions", [["nero", "end"]], ["nero"]),
+        ("actions", [[["diocletian"], "end"]], ["action"]),
+        ("actions", [["diocletian", 0]], ["action"]),
+        ("actions", [["diocletian", "dance"]], ["'dance'"]),
+        ("actions", [["diocletian", "end"]], ["action 1", "'end'", "not legal"]),
+        ("final", None, ["final"]),
+        ("final", [], ["final"]),
+        ("final", {}, ["final"]),
+    ],
+)
+def test_a_wrong_entry_is_refused(file: Path, entry: str, value: object, words: list[str]) -> None:
+    change(file, lambda content: content.update({entry: value}))
+    sentence = refusal(file)
+    assert [word for word in words if word not in sentence] == []
+
+
+def test_a_wrong_agent_is_refused(file: Path) -> None:
+    change(file, lambda content: content["actions"].__setitem__(3, ["maximian", content["actions"][3][1]]))
+    assert "action 4" in refusal(file)
+
+
+def test_actions_after_the_end_are_refused(tmp_path: Path) -> None:
+    replay = random_replay(Options(max_turns=1), 1, 10_000)
+    agent = replay.final["emperor"]
+    save_replay(dataclasses.replace(replay, actions=(*replay.actions, (agent, "end"))), tmp_path / "game.json")
+    assert f"action {len(replay.actions) + 1}" in refusal(tmp_path / "game.json")
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda content: content["final"].update(turn=content["final"]["turn"] + 1),
+        lambda content: content["final"].update(dice=content["final"]["dice"] ^ 1),
+        lambda content: content["final"]["tokens"].update(SICILIA="unrest"),
+        lambda content: content["final"].pop("pending"),
+        lambda content: content["actions"].pop(),
+    ],
+)
+def test_an_altered_final_position_is_refused(file: Path, alter: Callable[[Content], object]) -> None:
+    change(file, alter)
+    assert "final" in refusal(file)
+
+
+def test_an_altered_seed_is_refused(file: Path) -> None:
+    change(file, lambda content: content.update(seed=12))
+    refusal(file)
+
+
+def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing.json", tmp_path / "no" / "where.json"):
+        assert str(path) in refusal(path)
+
+
+def test_recording_does_not_depend_on_the_order_of_calls() -> None:
+    """The same options, seed and actions make the same replay, with the same final snapshot."""
+    again = random_replay(Options(), 11, 30)
+    assert again == SHORT
+    games = [game for game, *_ in play_replay(again)]
+    assert snapshot(games[-1])["turn"] <= again.final["turn"]
