@@ -14,7 +14,8 @@ from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.dice import draw, next_word, words
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.state import GAME, OVER, Game
-from tetrarchia_env.engine.turn import begin, play
+from tetrarchia_env.engine.turn import agent_to_act, begin, play
+from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 
 Games = NDArray[np.void]
@@ -53,6 +54,20 @@ def legal_masks(games: Games) -> Masks:
     return masks
 
 
+def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+    """A row for each game: what these Emperors see, or whoever is to act."""
+    observations = np.zeros((len(games), SIZE), dtype=np.float32)
+    _observe(games, agents_to_act(games) if viewers is None else viewers, observations.view(OBSERVATION)[:, 0])
+    return observations
+
+
+def agents_to_act(games: Games) -> NDArray[np.int64]:
+    """The Emperor who decides in each game."""
+    agents = np.zeros(len(games), dtype=np.int64)
+    _agents_to_act(games, agents)
+    return agents
+
+
 def playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
     """Play uniformly random legal actions, at most `steps` a game; how many were played.
 
@@ -78,14 +93,19 @@ def seed_array(seeds: Seeds) -> NDArray[np.uint64]:
 @jit
 def _begin(games: Games, levels: NDArray[np.int8], draws: bool, dice: NDArray[np.uint64], masks: Masks) -> None:
     for i in range(len(games)):
-        word = dice[i]
-        entry = 0
-        if draws:
-            word = next_word(word)
-            entry = draw(word, np.uint64(len(levels)))
-        for digit in range(4):
-            games[i].level[digit] = levels[entry, digit]
-        begin(games[i], word, masks[i])
+        begin_at_level(games[i], levels, draws, dice[i], masks[i])
+
+
+@jit
+def begin_at_level(game: Game, levels: NDArray[np.int8], draws: bool, word: np.uint64, mask: Masks) -> None:
+    """A new game at the level given, or at one drawn from the list before anything else."""
+    entry = 0
+    if draws:
+        word = next_word(word)
+        entry = draw(word, np.uint64(len(levels)))
+    for digit in range(4):
+        game.level[digit] = levels[entry, digit]
+    begin(game, word, mask)
 
 
 @jit
@@ -107,6 +127,18 @@ def _legal(games: Games, masks: Masks) -> None:
 
 
 @jit
+def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) -> None:
+    for i in range(len(games)):
+        encode(games[i], viewers[i], views[i])
+
+
+@jit
+def _agents_to_act(games: Games, agents: NDArray[np.int64]) -> None:
+    for i in range(len(games)):
+        agents[i] = agent_to_act(games[i])
+
+
+@jit
 def _playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
     played = 0
     for i in range(len(games)):
@@ -116,7 +148,7 @@ def _playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: in
 
 @jit
 def _play_randomly(game: Game, mask: Masks, chooser: NDArray[np.uint64], steps: int) -> int:
-    ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS
+    ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS  # scanning fewer is faster
     for played in range(steps):
         if game.phase == OVER:
             return played

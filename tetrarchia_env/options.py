@@ -84,6 +84,11 @@ class Options:
         template["max_turns"] = self.max_turns
         return template
 
+    @property
+    def needs_all_actions(self) -> bool:
+        """Whether variants or modules have actions of their own beside the base game's."""
+        return not {"imperivm", "patres_patriae", "dux", "pirates"}.isdisjoint({*self.variants, *self.modules})
+
     def arguments(self) -> dict[str, Any]:
         """As JSON data: the keyword arguments that make equal options again."""
         by_level = {"level": self.level if isinstance(self.level, str) else list(self.level or ()), "modules": list(self.modules)}

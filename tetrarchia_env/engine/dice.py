@@ -34,6 +34,7 @@ def roll(game: Game) -> int:
     return draw(game.dice, _SIX) + 1
 
 
+@jit
 def words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The first word of each seed: SplitMix64's output, never 0 (xorshift would stay there)."""
     z = seeds + np.uint64(0x9E3779B97F4A7C15)

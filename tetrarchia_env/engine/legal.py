@@ -12,7 +12,20 @@ from tetrarchia_env.engine.imperivm import may_order, may_use_power
 from tetrarchia_env.engine.movement import destinations, is_on_board, may_sail, open_zones
 from tetrarchia_env.engine.patres_patriae import may_give, may_take
 from tetrarchia_env.engine.pirates import may_attack_pirates
-from tetrarchia_env.engine.state import ARRIVAL, BLOCK, BOOST, DUX, FLEETS, NOBODY, ROMAN, Game
+from tetrarchia_env.engine.state import (
+    ARRIVAL,
+    BLOCK,
+    BOOST,
+    DUX,
+    DUX_MODULE,
+    FLEETS,
+    IMPERIVM,
+    NOBODY,
+    PATRES_PATRIAE,
+    PIRATES_MODULE,
+    ROMAN,
+    Game,
+)
 from tetrarchia_env.engine.tables import ZONES
 from tetrarchia_env.engine.tokens import may_calm, may_secure, may_subdue
 
@@ -74,8 +87,9 @@ def legal_in_turn(game: Game, mask: Mask) -> bool:
     """R4, R10, R11: whether there is any action besides `end`."""
     mask[a.END] = 1
     choice = legal_with_ip(game, mask) if game.ip > 0 else False
-    if game.variants:
+    if game.variants & IMPERIVM:
         choice |= tick(mask, a.IMPERIVM_POWER, may_use_power(game))
+    if game.variants & PATRES_PATRIAE:
         choice |= tick(mask, a.TAKE, may_take(game))
         choice |= tick(mask, a.GIVE, may_give(game))
     return choice
@@ -93,10 +107,9 @@ def legal_with_ip(game: Game, mask: Mask) -> bool:
     choice |= legal_sails(game, mask)
     if may_order(game):
         choice |= legal_orders(game, mask)
-    if game.modules:
+    if game.modules & PIRATES_MODULE:
         choice |= tick(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
-        choice |= mark(mask, a.DUX_DEPLOY, deployments(game))
-    if is_on_board(game, DUX):
+    if game.modules & DUX_MODULE:
         choice |= legal_for_dux(game, mask)
     return choice
 
@@ -130,10 +143,13 @@ def legal_orders(game: Game, mask: Mask) -> bool:
 
 @jit
 def legal_for_dux(game: Game, mask: Mask) -> bool:
-    """R11.1: move, attack, subdue, calm; not secure."""
+    """R11.1: deploy him, or once he is there move, attack, subdue, calm; not secure."""
+    if not is_on_board(game, DUX):
+        return mark(mask, a.DUX_DEPLOY, deployments(game))
     choice = mark(mask, a.DUX_MOVE, destinations(game, DUX))
     choice |= mark(mask, a.DUX_ATTACK, targets(game, DUX))
     choice |= tick(mask, a.DUX_SUBDUE, may_subdue(game, DUX))
     choice |= tick(mask, a.DUX_CALM, may_calm(game, DUX))
-    choice |= tick(mask, a.DUX_ATTACK_PIRATES, may_attack_pirates(game, DUX))
+    if game.modules & PIRATES_MODULE:
+        choice |= tick(mask, a.DUX_ATTACK_PIRATES, may_attack_pirates(game, DUX))
     return choice

@@ -67,7 +67,6 @@ def _by_origin(paths: NDArray[np.int8]) -> Table:
     return frozen(rows)
 
 
-SPACE_OF = frozen([0 if r == 0 else next(n for n in range(66) if pow(2, n, 67) == r) for r in range(67)])  # [bit % 67]: 2 generates them
 BIT = _by_place([1 << s for s in range(SPACES)])
 NORMAL = _by_place([_bits(BOARD.links[s] == 1) for s in range(SPACES)])
 BROKEN = _by_place([_bits(BOARD.links[s] == 2) for s in range(SPACES)])

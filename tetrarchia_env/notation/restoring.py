@@ -47,7 +47,7 @@ KEYS = [
 ]
 MAY_BE_LEFT_OUT = ("score", "pending", "rules")
 WAITING_PHASES = PHASES[: OVER + 1]
-MOST_IP = 99
+MOST_IP = 16
 MOST_TURNS = 2**31
 
 

@@ -1,0 +1,61 @@
+"""The libraries' own tests of an environment, unmodified; warnings are errors (pyproject.toml)."""
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env as gymnasium_check
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.test.render_test import collect_render_results
+
+from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env.engine.scenarios import SCENARIOS
+from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.spaces import RENDER_MODES
+
+CONFIGURATIONS: dict[str, dict[str, object]] = {"default": {}, "everything": {"variants": VARIANTS, "modules": MODULES}}
+CONFIGURATIONS |= {name: {"scenario": name} for name in SCENARIOS}
+every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+
+
+@every_configuration
+@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be")  # ours has a mask beside it
+@pytest.mark.filterwarnings("ignore:We recommend agents to be named")  # ours have names
+def test_pettingzoo_api(arguments: dict[str, object]) -> None:
+    api_test(tetrarchia_v0.env(**arguments), num_cycles=300)
+    api_test(tetrarchia_v0.raw_env(**arguments), num_cycles=300)
+
+
+@every_configuration
+def test_pettingzoo_seed(arguments: dict[str, object]) -> None:
+    seed_test(lambda: tetrarchia_v0.env(**arguments), num_cycles=50)
+
+
+@every_configuration
+def test_pettingzoo_parallel_api(arguments: dict[str, object]) -> None:
+    parallel_api_test(tetrarchia_v0.parallel_env(**arguments), num_cycles=200)
+
+
+@every_configuration
+def test_pettingzoo_parallel_seed(arguments: dict[str, object]) -> None:
+    parallel_seed_test(lambda: tetrarchia_v0.parallel_env(**arguments), num_cycles=50)
+
+
+@every_configuration
+@pytest.mark.parametrize("mode", RENDER_MODES)
+def test_pettingzoo_render(arguments: dict[str, object], mode: str) -> None:
+    """`render_test` itself needs the mode `human`; its part for a mode that there is."""
+    env = tetrarchia_v0.env(**arguments, render_mode=mode)
+    assert mode in env.metadata["render_modes"]
+    assert all(isinstance(board, str) and "ROMA" in board for board in collect_render_results(env))
+
+
+@every_configuration
+def test_gymnasium(arguments: dict[str, object]) -> None:
+    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments)
+    gymnasium_check(env.unwrapped)
+    assert env.spec is not None
+
+
+@every_configuration
+def test_stable_baselines3(arguments: dict[str, object]) -> None:
+    sb3_check = pytest.importorskip("stable_baselines3.common.env_checker").check_env
+    sb3_check(gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments).unwrapped)

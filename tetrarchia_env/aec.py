@@ -1,0 +1,106 @@
+"""The PettingZoo face: one agent for each Emperor, one decision at a time."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.one_game import OneGame
+from tetrarchia_env.spaces import RENDER_MODES, dict_space, vector_space
+
+NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)
+NOTHING_LEGAL.setflags(write=False)
+
+
+class TetrarchiaAEC(OneGame, AECEnv):
+    """See `tetrarchia_v0`, whose docstring is the page of this environment."""
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "tetrarchia_v0",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": True,
+        "render_fps": 2,
+    }
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.possible_agents = list(EMPERORS)
+        self.agents: list[str] = []
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.state_space = vector_space()
+        self._observation_spaces = {agent: dict_space() for agent in EMPERORS}
+        self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in EMPERORS}
+        self._random: np.random.Generator | None = None
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The vector and the mask."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """All action ids of every configuration."""
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """A new game; the seed fixes every die of it, and of those that follow without one."""
+        if seed is not None or self._random is None:
+            self._random, _ = seeding.np_random(seed)
+        self.begin(int(self._random.integers(2**63)) if seed is None else seed)
+        self._sit_down()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
+        super().restore(snapshot)
+        self._sit_down()
+
+    def step(self, action: int | None) -> None:
+        """One decision of the agent selected; `None` from an agent whose game is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        reward = self.play(action if action is not None else -1)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(EMPERORS, reward)
+        self._settle()
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What this agent sees; only the agent selected has legal actions."""
+        mask = self.masks[0].copy() if agent == self.agent_selection else NOTHING_LEGAL
+        return {"observation": self.seen_by(EMPERORS.index(agent)), "action_mask": mask}
+
+    def state(self) -> NDArray[np.float32]:
+        """The whole game, always seen from diocletian."""
+        return self.seen_by(0)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _sit_down(self) -> None:
+        """All four agents at a game that goes on from here."""
+        self.agents = list(EMPERORS)
+        self.rewards = dict.fromkeys(EMPERORS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(EMPERORS, 0.0)
+        self._skip_agent_selection = None
+        self._settle()
+
+    def _settle(self) -> None:
+        """Read from the game whose decision it is and whether it is over."""
+        to_act, outcome, score, turn = self.status()
+        self.agent_selection = EMPERORS[to_act]
+        self.terminations = dict.fromkeys(EMPERORS, outcome not in (RUNNING, TRUNCATED))
+        self.truncations = dict.fromkeys(EMPERORS, bool(outcome == TRUNCATED))
+        report = {"outcome": OUTCOMES[outcome], "score": score, "turn": turn, "action_mask": NOTHING_LEGAL}
+        self.infos = {agent: report.copy() for agent in EMPERORS}
+        self.infos[self.agent_selection]["action_mask"] = self.masks[0].copy()
+        if outcome != RUNNING:
+            for agent, title in zip(EMPERORS, self.titles(), strict=True):
+                self.rewards[agent] += title

@@ -1,0 +1,271 @@
+"""What an Emperor sees: the whole game but its dice, as one vector of float32 with named parts.
+
+Everything is seen from one Emperor: `own` is he, `second`, `third`, `fourth` the others in turn order after him. Two
+games that differ in anything but the dice word differ in the observation; what is there beside that (chains, odds,
+ways, sums) saves a network from having to work it out.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tetrarchia_env.board import SPACES
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.armies import armies
+from tetrarchia_env.engine.bits import count, first_of
+from tetrarchia_env.engine.combat import chain, margin, odds, targets
+from tetrarchia_env.engine.movement import by_sea
+from tetrarchia_env.engine.outcome import secured_borders
+from tetrarchia_env.engine.state import DUX, DUX_MODULE, GONE, GOTHS, NOBODY, OFF, PIRATES, REBEL, Game
+from tetrarchia_env.engine.tables import BIT, BROKEN, NEXT_STEP, NORMAL, PRINTED, PROVINCES, STEPS
+from tetrarchia_env.engine.tokens import lying, supporting
+
+BY_SPACE: dict[str, tuple[int, str]] = {  # so many rows of one number a space, and what they mean
+    "unrest": (1, "an Unrest token lies here"),
+    "revolt": (1, "a Revolt token lies here"),
+    "token": (4, "a token of own, second, third, fourth lies here"),
+    "printed": (1, "a printed token counts here (R1.5)"),
+    "supporting": (1, "a token, lying or printed, that supports him (R5.3, R10.3)"),
+    "figure": (5, "own, second, third, fourth, the Dux stands here"),
+    "army": (3, "an army of any kind, the Goths, a Rebel stands here"),
+    "army_origin": (1, "the region the army came from, / 6"),
+    "army_nearness": (1, "1 - steps to ROMA on its path / 12"),
+    "army_next": (1, "an army's next step"),
+    "march": (1, "an army that has still to advance: 1 the first in line, then 2/3, 1/3 (R8.1)"),
+    "foe": (1, "the army of the combat under way"),
+    "revolt_chain": (1, "Revolts in this Revolt's chain, / 21 (R5.2)"),
+    "support_chain": (1, "tokens in this supporting token's chain, / 21 (R5.3)"),
+    "nearness": (1, "1 - IP of his cheapest way here / 8, of at most 7 IP; other figures are not in the way"),
+    "attack": (2, "chance that an attack of his on this army, if he may make it now, wins, loses"),
+}
+OTHERS: dict[str, tuple[int, str]] = {  # so many numbers, and what they mean
+    "identity": (4, "which Emperor he is, in turn order"),
+    "turn_of": (4, "whose turn it is: own, second, third, fourth"),
+    "phase": (6, "fleets, arrival, roman, boost, block, over"),
+    "outcome": (5, "running, won, rome fell, reserve empty, truncated"),
+    "ip": (1, "IP left, / 16"),
+    "passing": (5, "who must move on: own, second, third, fourth, the Dux (R4.3)"),
+    "used": (3, "this turn: power, take, give"),
+    "supply": (4, "tokens in the supply of own, second, third, fourth, / 5"),
+    "glory": (4, "their glory, / 21"),
+    "owed": (4, "IP more or less in their next turn"),
+    "reserve": (3, "Unrest and Revolt tokens in the reserve, / 21, armies, / 3"),
+    "fleets": (3, "a Roman fleet in ATLANTICVM, INTERNVM, AEGAEVM"),
+    "pirates": (3, "the Pirates there"),
+    "dux": (2, "the Dux can be deployed; he is gone"),
+    "fighter": (5, "who fights the combat under way: own, second, third, fourth, the Dux"),
+    "at_sea": (1, "that combat is against the Pirates"),
+    "combat_dice": (2, "its Roman die, boosts added, and normal die, / 12"),
+    "combat_margin": (1, "the Roman value less the other, / 8, at most 1 either way"),
+    "secured": (1, "borders secured, / 6"),
+    "region_revolts": (7, "Revolts in ITALIA and regions I to VI, / 6"),
+    "region_unrest": (7, "Unrest there, / 6"),
+    "variants": (5, "imperivm, mare_nostrvm, diarchia, patres_patriae, the_great"),
+    "modules": (3, "dux, pirates, goths"),
+    "scenario": (4, "carausian_revolt, danube_wars, mauretanian_war, great_persian_war"),
+    "level": (4, "the level's digits, / 5, 3, 3, 3"),
+    "fixed_setup": (1, "R2.7"),
+    "time": (4, "turns finished and turns at most, each as its remainder by 1024, / 1024, and the rest, / 2**21"),
+}
+FIELDS: list[Any] = [(name, np.float32, (rows, SPACES)) for name, (rows, _) in BY_SPACE.items()]
+FIELDS += [(name, np.float32, (size,)) for name, (size, _) in OTHERS.items()]
+OBSERVATION = np.dtype((np.record, FIELDS))
+SIZE = OBSERVATION.itemsize // 4
+FARTHEST = 7  # IP that `nearness` looks ahead
+
+View = Any  # a record of OBSERVATION
+
+
+@jit
+def encode(game: Game, viewer: int, view: View) -> None:
+    """Write what `viewer` sees into a record that is all zero."""
+    encode_tokens(game, viewer, view)
+    encode_figures(game, viewer, view)
+    encode_armies(game, view)
+    encode_chains(game.revolts, view.revolt_chain[0])
+    encode_chains(supporting(game, viewer), view.support_chain[0])
+    encode_ways(game, viewer, view)
+    encode_odds(game, viewer, view)
+    encode_turn(game, viewer, view)
+    encode_emperors(game, viewer, view)
+    encode_pieces(game, view)
+    encode_combat(game, viewer, view)
+    encode_rules(game, view)
+
+
+@jit
+def seat(viewer: int, figure: int) -> int:
+    """0 for the viewer himself, 1 to 3 for the others in turn order after him, 4 for the Dux."""
+    return figure if figure == DUX else (figure - viewer) % 4
+
+
+@jit
+def mark(row: Any, spaces: int, value: float) -> None:
+    """Write the value at these spaces."""
+    while spaces:
+        space = first_of(spaces)
+        row[space] = value
+        spaces ^= BIT[space]
+
+
+@jit
+def encode_tokens(game: Game, viewer: int, view: View) -> None:
+    """Tokens, lying and printed."""
+    mark(view.unrest[0], game.unrest, 1)
+    mark(view.revolt[0], game.revolts, 1)
+    for emperor in range(4):
+        mark(view.token[seat(viewer, emperor)], game.tokens[emperor], 1)
+    mark(view.printed[0], (PRINTED[0] | PRINTED[1] | PRINTED[2] | PRINTED[3]) & ~lying(game), 1)
+    mark(view.supporting[0], supporting(game, viewer), 1)
+
+
+@jit
+def encode_figures(game: Game, viewer: int, view: View) -> None:
+    """Emperors and Dux."""
+    for figure in range(DUX + 1):
+        if game.at[figure] < OFF:
+            view.figure[seat(viewer, figure), game.at[figure]] = 1
+
+
+@jit
+def encode_armies(game: Game, view: View) -> None:
+    """Armies, where they go, and which of them have still to (R8)."""
+    for army in range(3):
+        space, origin = game.army_at[army], game.army_origin[army]
+        if space != OFF:
+            view.army[0, space] = 1
+            view.army[1, space] = game.army_kind[army] == GOTHS
+            view.army[2, space] = game.army_kind[army] == REBEL
+            view.army_origin[0, space] = origin / 6
+            view.army_nearness[0, space] = 1 - STEPS[origin, space] / 12
+            if NEXT_STEP[origin, space] != OFF:
+                view.army_next[0, NEXT_STEP[origin, space]] = 1
+    for place in range(3):
+        if game.march[place] != OFF:
+            view.march[0, game.march[place]] = 1 - place / 3
+
+
+@jit
+def encode_chains(tokens: int, row: Any) -> None:
+    """For each of these tokens the size of its chain."""
+    while tokens:
+        one = chain(tokens, tokens & -tokens)
+        mark(row, one, count(one) / 21)
+        tokens &= ~one
+
+
+@jit
+def encode_ways(game: Game, viewer: int, view: View) -> None:
+    """What it costs him to get to each space (R4.1), counted down from 8 by the IP needed."""
+    closed = armies(game)
+    here = BIT[game.at[viewer]]
+    in_one = in_two = in_three = 0  # reached with 1, 2 and 3 IP more
+    reached = 0
+    for _ in range(FARTHEST + 1):
+        reached |= here
+        add(view.nearness[0], reached)
+        while here:
+            space = first_of(here)
+            here ^= BIT[space]
+            near, far = NORMAL[space] | by_sea(game, space), BROKEN[space]
+            in_one |= near & ~game.revolts
+            in_two |= near & game.revolts | far & ~game.revolts
+            in_three |= far & game.revolts
+        here, in_one, in_two, in_three = in_one & ~(closed | reached), in_two, in_three, 0
+
+
+@jit
+def add(row: Any, spaces: int) -> None:
+    """An eighth more at these spaces."""
+    for space in range(SPACES):
+        row[space] += np.float32(spaces >> space & 1) * np.float32(0.125)
+
+
+@jit
+def encode_odds(game: Game, viewer: int, view: View) -> None:
+    """His chances against the armies that he may attack with the IP of this turn."""
+    if game.emperor != viewer:
+        return
+    attackable = targets(game, viewer)
+    for army in range(3):
+        space = game.army_at[army]
+        if attackable & BIT[space]:
+            wins, losses = odds(game, viewer, space)
+            view.attack[0, space] = wins / 36
+            view.attack[1, space] = losses / 36
+
+
+@jit
+def encode_turn(game: Game, viewer: int, view: View) -> None:
+    """Whose decision of which kind."""
+    view.identity[viewer] = 1
+    view.turn_of[seat(viewer, game.emperor)] = 1
+    view.phase[game.phase] = 1
+    view.outcome[game.outcome] = 1
+    view.ip[0] = game.ip / 16
+    if game.passing != NOBODY:
+        view.passing[seat(viewer, game.passing)] = 1
+    for power in range(3):
+        view.used[power] = game.used >> power & 1
+    view.time[0] = game.turn % 1024 / 1024
+    view.time[1] = game.turn // 1024 / 2097152
+    view.time[2] = game.max_turns % 1024 / 1024
+    view.time[3] = game.max_turns // 1024 / 2097152
+
+
+@jit
+def encode_emperors(game: Game, viewer: int, view: View) -> None:
+    """What each Emperor has."""
+    for emperor in range(4):
+        place = seat(viewer, emperor)
+        view.supply[place] = game.supply[emperor] / 5
+        view.glory[place] = game.glory[emperor] / 21
+        view.owed[place] = game.owed[emperor]
+
+
+@jit
+def encode_pieces(game: Game, view: View) -> None:
+    """Reserve, sea, Dux, and sums over the board."""
+    view.reserve[0] = game.reserve[0] / 21
+    view.reserve[1] = game.reserve[1] / 21
+    view.reserve[2] = game.reserve[2] / 3
+    for zone in range(3):
+        view.fleets[zone] = game.fleets >> zone & 1
+        view.pirates[zone] = game.pirates >> zone & 1
+    if game.modules & DUX_MODULE:
+        view.dux[0] = game.at[DUX] == OFF
+        view.dux[1] = game.at[DUX] == GONE
+    view.secured[0] = count(secured_borders(game)) / 6
+    for region in range(7):
+        view.region_revolts[region] = count(game.revolts & PROVINCES[region]) / 6
+        view.region_unrest[region] = count(game.unrest & PROVINCES[region]) / 6
+
+
+@jit
+def encode_combat(game: Game, viewer: int, view: View) -> None:
+    """The combat that waits for R10.1's boost."""
+    if game.fighter == NOBODY:
+        return
+    view.fighter[seat(viewer, game.fighter)] = 1
+    if game.foe == PIRATES:
+        view.at_sea[0] = 1
+    else:
+        view.foe[0, game.foe] = 1
+    view.combat_dice[0] = game.roman_die / 12
+    view.combat_dice[1] = game.normal_die / 12
+    view.combat_margin[0] = max(-1, min(1, margin(game) / 8))
+
+
+@jit
+def encode_rules(game: Game, view: View) -> None:
+    """The configuration."""
+    for i in range(5):
+        view.variants[i] = game.variants >> i & 1
+    for i in range(3):
+        view.modules[i] = game.modules >> i & 1
+    if game.scenario:
+        view.scenario[game.scenario - 1] = 1
+    view.level[0] = game.level[0] / 5
+    for digit in range(1, 4):
+        view.level[digit] = game.level[digit] / 3
+    view.fixed_setup[0] = game.fixed_setup

@@ -1,0 +1,106 @@
+"""One game behind an environment: what the AEC and the single-player face share."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env import batch, notation
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.outcome import score
+from tetrarchia_env.engine.rewards import potential, shared_reward, title_reward
+from tetrarchia_env.engine.state import GAME, OVER
+from tetrarchia_env.engine.turn import agent_to_act, play
+from tetrarchia_env.options import Options
+from tetrarchia_env.render import draw_text
+from tetrarchia_env.spaces import check_render_mode, reward_kind
+
+
+class OneGame:
+    """A game, its legal actions and its rewards; copies, deep copies and pickles are exact."""
+
+    def __init__(self, *, reward: str = "outcome", render_mode: str | None = None, **arguments: Any) -> None:
+        self.options = Options.of(**arguments)
+        self.reward_kind = reward_kind(reward)
+        self.render_mode = check_render_mode(render_mode)
+        self.game = np.zeros(1, dtype=GAME)
+        self.game["phase"] = OVER  # until the first reset
+        self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
+
+    def begin(self, seed: int) -> None:
+        """A new game."""
+        batch.reset(self.game, self.options, seed, self.masks)
+
+    def play(self, action: int) -> float:
+        """One action; the reward that all four share. An illegal one leaves the game untouched."""
+        if not 0 <= action < ACTIONS or not self.masks[0, action]:
+            raise ValueError(self._refusal(action))
+        return float(_play(self.game, action, self.masks, self.reward_kind))
+
+    def _refusal(self, action: int) -> str:
+        if not self.masks.any():
+            return "no game is under way: reset the environment first"
+        agent = EMPERORS[self.status()[0]]
+        legal = ", ".join(self.action_text(legal) for legal in self.legal_actions())
+        given = repr(self.action_text(action)) if 0 <= action < ACTIONS else repr(action)
+        return f"{given} is not legal for {agent} now: choose from {legal}"
+
+    def status(self) -> tuple[int, int, int, int]:
+        """Which Emperor decides, the outcome, the score (R9.3) and the turns finished so far."""
+        return _status(self.game)
+
+    def titles(self) -> list[float]:
+        """What the `glory` reward adds for each Emperor at the end (R10.5)."""
+        return [float(title_reward(self.game[0], self.reward_kind, emperor)) for emperor in range(len(EMPERORS))]
+
+    def seen_by(self, emperor: int) -> NDArray[np.float32]:
+        """What this Emperor sees."""
+        seen: NDArray[np.float32] = batch.observe(self.game, np.array([emperor]))[0]
+        return seen
+
+    def render(self) -> str | None:
+        """The board as text in the mode `ansi`."""
+        return draw_text(self.snapshot()) if self.render_mode else None
+
+    def snapshot(self) -> notation.Snapshot:
+        """The whole game as JSON data."""
+        return notation.snapshot(self.game)
+
+    def restore(self, snapshot: notation.Snapshot) -> None:
+        """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
+        rules = self.options.arguments()
+        if self.options.draws_level:
+            rules["level"] = self.options.level_names[0]
+        self.game = notation.restore({"rules": rules, **snapshot})
+        self.masks = batch.legal_masks(self.game)
+
+    def clone(self) -> Self:
+        """An independent copy."""
+        return copy.deepcopy(self)
+
+    def reseed(self, seed: int) -> None:
+        """New dice from here on, so that a planner's copy does not show the dice to come."""
+        batch.reseed(self.game, seed)
+
+    def legal_actions(self) -> list[int]:
+        """The ids that the agent to act may choose from."""
+        return [int(action) for action in np.flatnonzero(self.masks[0])]
+
+    action_text = staticmethod(notation.action_text)
+    action_id = staticmethod(notation.action_id)
+
+
+@jit
+def _status(games: batch.Games) -> tuple[int, int, int, int]:
+    game = games[0]
+    return agent_to_act(game), game.outcome, score(game), game.turn
+
+
+@jit
+def _play(games: batch.Games, action: int, masks: batch.Masks, kind: int) -> float:
+    before = potential(games[0])
+    play(games[0], action, masks[0])
+    return shared_reward(games[0], kind, before)

@@ -1,0 +1,99 @@
+"""The Stable-Baselines3 face: many games as one VecEnv, with action masks for MaskablePPO."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
+from tetrarchia_env.many_games import ManyGames
+from tetrarchia_env.spaces import vector_space
+
+Indices = None | int | Iterable[int]
+
+
+class TetrarchiaVecEnv(VecEnv):
+    """The observation is the vector alone; masks come from `env_method("action_masks")`.
+
+    The info of a step that ended a game has "terminal_observation", "TimeLimit.truncated" and "episode" as SB3
+    expects them, and outcome, score, turn and level.
+    """
+
+    def __init__(self, num_envs: int = 1, *, seed: int | None = None, **arguments: Any) -> None:
+        self.many = ManyGames(num_envs, **arguments)
+        self.render_mode = None
+        super().__init__(num_envs, vector_space(), Discrete(self.many.masks.shape[1]))
+        self._actions = np.zeros(num_envs, dtype=np.int64)
+        self._began = time.time()
+        self.seed(seed)
+
+    def reset(self) -> NDArray[np.float32]:
+        """New games in all lanes; after `seed(s)` lane i begins with seed s + i, else with one drawn."""
+        seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
+        self._reset_seeds()
+        self._reset_options()
+        return self.many.begin(seeds)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Fix all games from the next reset on."""
+        self._random = np.random.default_rng(seed)
+        self._seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
+        return self._seeds
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the actions."""
+        self._actions = np.asarray(actions, dtype=np.int64)
+
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play them."""
+        seen = self.many.play(self._actions)
+        lanes = self.many.lanes
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(lanes["ended"]):
+            infos[i] = self._final_info(int(i))
+        return seen, lanes["reward"].astype(np.float32), lanes["ended"].astype(bool), infos
+
+    def _final_info(self, i: int) -> dict[str, Any]:
+        lane = self.many.lanes[i]
+        elapsed = round(time.time() - self._began, 6)
+        return {
+            "terminal_observation": self.many.finals[i].copy(),
+            "TimeLimit.truncated": bool(lane.outcome == TRUNCATED),
+            "episode": {"r": float(lane.final_total), "l": int(lane.final_steps), "t": elapsed},
+            "outcome": OUTCOMES[lane.outcome],
+            "score": int(lane.score),
+            "turn": int(lane.turn),
+            "level": "".join(str(digit) for digit in lane.level),
+        }
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions of all games."""
+        legal: NDArray[np.bool_] = self.many.masks.astype(bool)
+        return legal
+
+    def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> Any:
+        """Only `action_masks` is a method of the single games: a row for each."""
+        if method_name != "action_masks":
+            raise AttributeError(f"a game of this VecEnv has the method action_masks, not {method_name!r}")
+        masks = self.action_masks()
+        return masks if indices is None else masks[self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """The same for all games: what this VecEnv has."""
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Nothing can be set for one game only; `many.set_starts` changes how games begin."""
+        raise AttributeError(f"{attr_name!r} cannot be set for single games")
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
+        """No wrappers; but episodes are reported as SB3's Monitor does."""
+        monitored = wrapper_class.__name__ == "Monitor"
+        return [monitored] * len(list(self._get_indices(indices)))
+
+    def close(self) -> None:
+        """Nothing is held open."""

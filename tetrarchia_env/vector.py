@@ -1,0 +1,82 @@
+"""The Gymnasium vector face: many games in one compiled call."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
+from tetrarchia_env.many_games import ManyGames
+from tetrarchia_env.spaces import dict_space
+
+Seen = dict[str, NDArray[Any]]
+
+
+class TetrarchiaVector(VectorEnv):
+    """As `Tetrarchia-v0`, `num_envs` times. A game that ends is followed by the next one in the same step.
+
+    `infos` always has "agent", the number of the Emperor to act in each game. After a step that ended games it also
+    has "final_obs" and "final_info" (outcome, score, turn, level, episode), as Gymnasium's same-step autoreset does,
+    with "_final_obs" and "_final_info" for which games. With copy=False an observation is only good until the step
+    after the next.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(self, num_envs: int = 1, *, copy: bool = True, **arguments: Any) -> None:
+        self.many = ManyGames(num_envs, **arguments)
+        self.num_envs = num_envs
+        self.copy = copy
+        width = self.many.masks.shape[1]
+        self.single_observation_space, self.single_action_space = dict_space(width), Discrete(width)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+        """New games: `seed` for the first, the numbers after it for the others; or a seed for each."""
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        seen = self.many.begin(self._seeds(seed))
+        return self._seen(seen), self._info()
+
+    def step(self, actions: NDArray[np.int64]) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """One action in each game."""
+        seen = self.many.play(np.asarray(actions, dtype=np.int64))
+        lanes = self.many.lanes
+        ended = lanes["ended"].astype(bool)
+        truncated = ended & (lanes["outcome"] == TRUNCATED)
+        info = self._info() | (self._final_info(ended) if ended.any() else {})
+        return self._seen(seen), lanes["reward"].copy(), ended & ~truncated, truncated, info
+
+    def _seeds(self, seed: int | Sequence[int] | None) -> Sequence[int] | NDArray[np.int64]:
+        if seed is None:
+            return self.np_random.integers(2**63, size=self.num_envs)
+        seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seed is one number or {self.num_envs} of them, not {len(seeds)}")
+        return seeds
+
+    def _seen(self, observations: NDArray[np.float32]) -> Seen:
+        masks = self.many.masks.copy()
+        return {"observation": observations.copy() if self.copy else observations, "action_mask": masks}
+
+    def _info(self) -> dict[str, Any]:
+        return {"agent": self.many.lanes["to_act"].copy()}
+
+    def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        lanes = self.many.lanes
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        nothing_legal = np.zeros(self.many.masks.shape[1], dtype=np.int8)
+        for i in np.flatnonzero(ended):
+            final_obs[i] = {"observation": self.many.finals[i].copy(), "action_mask": nothing_legal}
+        final_info = {
+            "outcome": np.array(OUTCOMES)[lanes["outcome"]],
+            "score": lanes["score"].copy(),
+            "turn": lanes["turn"].copy(),
+            "level": lanes["level"].copy(),
+            "episode": {"r": lanes["final_total"].copy(), "l": lanes["final_steps"].copy()},
+        }
+        return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}
