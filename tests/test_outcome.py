@@ -54,11 +54,11 @@ def test_sixth_border_wins_at_once(last: str) -> None:
     assert (after["dice"], legal(game)) == (before["dice"], set())
 
 
-@pytest.mark.parametrize("rebel", [False, True])
-def test_five_borders_are_not_enough(rebel: bool) -> None:
-    """R9.1: and a Revolt on the sixth is no Emperor's token."""
-    there = {"tokens": FIVE | {"LIBYA": "revolt"}, "armies": [["LIBYA", "VI", "rebel"]]} if rebel else {"tokens": FIVE}
-    assert end_turn(**there)[1]["outcome"] == "running"
+def test_five_borders_are_not_enough() -> None:
+    """R9.1: the fifth is secured and the turn goes on; and a Revolt on the sixth is no Emperor's token."""
+    four = {name: owner for name, owner in FIVE.items() if name != "PERSIA"} | {"LIBYA": "revolt"}
+    after = play(position(tokens=four, armies=[["LIBYA", "VI", "rebel"]], emperors={"diocletian": "PERSIA"}), "secure")
+    assert (after["outcome"], after["phase"], after["ip"]) == ("running", "roman", 4)
 
 
 # R9.2, R9.4: lost

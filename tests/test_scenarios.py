@@ -162,11 +162,13 @@ def test_turn_order_goes_on_from_the_one_who_starts(row: Row, following: str) ->
 
 
 def test_goths_come_back_in_the_danube_wars() -> None:
-    """R12.2: the Goths module is on, so the next army on border IV is the Goths again."""
-    game = war("danube_wars", dice=(2, 1, 4, 1), tokens={"BELGICA": "revolt"})
+    """R12.2: the Goths module is on, so once beaten they are the next army on border III or IV."""
+    goths = {"armies": [["SARMATIA", "IV", "goths"]], "emperors": {"diocletian": "MOESIA INFERIOR"}}
+    game = war("danube_wars", dice=(6, 1, 2, 1, 3), tokens={"BELGICA": "revolt"}, **goths)
+    assert play(game, "attack SARMATIA")["armies"] == []
     after, used = end_turn(game)
-    assert after["armies"] == [["SARMATIA", "IV", "goths"]]
-    assert used == [2, 1, 4, 1]
+    assert [army[1:] for army in after["armies"]] == [["III", "goths"]]
+    assert used[:3] == [2, 1, 3]
 
 
 @pytest.mark.parametrize(
