@@ -1,31 +1,32 @@
-"""How fast the engine is: random playouts with full masks on one core, start-up and compile times."""
+"""How fast the game is, from the bare rules to each face of the environment; start-up and compile times."""
 
 import json
 import os
 import platform
+import random
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
+import gymnasium
 import numba
 import numpy as np
+import pettingzoo
 
-from tetrarchia_env import __version__, batch
+from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.engine.dice import words
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
 
-CONFIGURATIONS = {
-    "base game": Options(),
-    "everything on": Options(variants=VARIANTS, modules=MODULES),
-}
-GAMES = 20_000
-ROUNDS = 5
+EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
+LANES = 512
 START = """
 import time
 begun = time.perf_counter()
@@ -38,51 +39,160 @@ print(first_reset, time.perf_counter() - begun)
 """
 
 
-def measure(games: int = GAMES, rounds: int = ROUNDS) -> Iterator[dict[str, Any]]:
-    """One row after the other: what was measured, its value and unit."""
-    for name, options in CONFIGURATIONS.items():
-        steps, finished = playout_rates(options, games, rounds)
-        yield row(f"playouts, {name}", steps, "steps/s")
-        yield row(f"playouts, {name}", finished, "games/s")
+@dataclass(frozen=True)
+class Row:
+    """One figure."""
+
+    what: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: seconds a round, rounds of which the median counts, games of a playout."""
+
+    seconds: float = 1.0
+    rounds: int = 5
+    games: int = 20_000
+
+
+def measure(effort: Effort | None = None) -> Iterator[Row]:
+    """One row after the other, all on one core."""
+    effort = effort or Effort()
+    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
+        yield from playouts(name, Options(**arguments), effort)
+    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
+        yield Row(f"batch with observation and mask, {name}", rate(lanes(**arguments), effort), "steps/s")
+    if find_spec("stable_baselines3"):
+        yield Row("Stable-Baselines3 VecEnv", rate(vec_env(), effort), "steps/s")
+    yield Row("Gymnasium", rate(single(), effort), "steps/s")
+    yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
+    yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
+    yield from start_up()
+
+
+def playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
+    """Random legal play to the end with full masks: steps and games a second."""
+    rates = [_playout(options, effort.games, first) for first in range(effort.rounds + 1)][1:]  # the first warms up
+    yield Row(f"playouts, {name}", median(steps for steps, _ in rates), "steps/s")
+    yield Row(f"playouts, {name}", median(games for _, games in rates), "games/s")
+
+
+def _playout(options: Options, number: int, first: int) -> tuple[float, float]:
+    games, masks = batch.new_games(options, np.arange(first * number, (first + 1) * number))
+    choosers = words(np.arange(number, dtype=np.uint64))
+    begun = time.perf_counter()
+    steps = batch.playout(games, masks, choosers, steps=1_000_000)
+    seconds = time.perf_counter() - begun
+    return steps / seconds, number / seconds
+
+
+def rate(play: Callable[[], int], effort: Effort) -> float:
+    """Steps a second of a function that plays some and says how many; the median round."""
+    play()
+    return median(_rate(play, effort.seconds) for _ in range(effort.rounds))
+
+
+def _rate(play: Callable[[], int], seconds: float) -> float:
+    begun = time.perf_counter()
+    steps = 0
+    while time.perf_counter() - begun < seconds:
+        steps += play()
+    return steps / (time.perf_counter() - begun)
+
+
+def lanes(**arguments: Any) -> Callable[[], int]:
+    """Random play in the vector face, the observation not copied."""
+    env = tetrarchia_v0.vector_env(LANES, copy=False, **arguments)
+    env.reset(seed=1)
+    choosers = words(np.arange(LANES, dtype=np.uint64))
+
+    def play() -> int:
+        env.step(batch.random_actions(env.many.masks, choosers))
+        return LANES
+
+    return play
+
+
+def vec_env() -> Callable[[], int]:
+    """The same in Stable-Baselines3's face, masks asked for as MaskablePPO does."""
+    env = tetrarchia_v0.sb3_vec_env(LANES, seed=1)
+    env.reset()
+    choosers = words(np.arange(LANES, dtype=np.uint64))
+
+    def play() -> int:
+        masks = env.env_method("action_masks").view(np.int8)
+        env.step(batch.random_actions(masks, choosers))
+        return LANES
+
+    return play
+
+
+def single() -> Callable[[], int]:
+    """One random game in the Gymnasium face."""
+    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
+    chooser = random.Random(1)
+
+    def play() -> int:
+        seen, _ = env.reset(seed=chooser.getrandbits(32))
+        steps, over = 0, False
+        while not over:
+            seen, _, terminated, truncated, _ = env.step(choose(chooser, seen["action_mask"]))
+            steps, over = steps + 1, terminated or truncated
+        return steps
+
+    return play
+
+
+def aec(env: Any) -> Callable[[], int]:
+    """One random game in a PettingZoo AEC environment with masks, ours or another."""
+    chooser = random.Random(1)
+
+    def play() -> int:
+        env.reset(seed=chooser.getrandbits(31))
+        steps = 0
+        for _ in env.agent_iter():
+            seen, _, terminated, truncated, info = env.last()
+            mask = seen["action_mask"] if "action_mask" in seen else info["action_mask"]
+            env.step(None if terminated or truncated else choose(chooser, mask))
+            steps += 1
+        return steps
+
+    return play
+
+
+def choose(chooser: random.Random, mask: Any) -> int:
+    """One of the legal actions."""
+    legal = np.flatnonzero(mask)
+    return int(legal[chooser.randrange(len(legal))])
+
+
+def start_up() -> Iterator[Row]:
+    """Seconds in a new process: compiling everything, and finding it compiled."""
     with tempfile.TemporaryDirectory() as cache:
         _, cold = start_times(cache)
         warm, _ = start_times(cache)
-    yield row("import, compile from cold, reset and step", cold, "s")
-    yield row("import to first reset, compiled before", warm, "s")
-
-
-def row(what: str, value: float, unit: str) -> dict[str, Any]:
-    """A line of the table."""
-    return {"what": what, "value": round(value, 3), "unit": unit}
-
-
-def playout_rates(options: Options, games: int, rounds: int) -> tuple[float, float]:
-    """Steps and games a second of random legal play to the end, full masks written, the median round."""
-    rates = []
-    for first in range(0, games * (rounds + 1), games):  # one round more: the first warms up
-        playing, masks = batch.new_games(options, np.arange(first, first + games))
-        choosers = words(np.arange(games, dtype=np.uint64))
-        begun = time.perf_counter()
-        steps = batch.playout(playing, masks, choosers, steps=1_000_000)
-        seconds = time.perf_counter() - begun
-        rates.append((steps / seconds, games / seconds))
-    return median(steps for steps, _ in rates[1:]), median(finished for _, finished in rates[1:])
+    yield Row("import, compile from cold, reset and step", cold, "s")
+    yield Row("import to first reset, compiled before", warm, "s")
 
 
 def start_times(cache: str) -> tuple[float, float]:
-    """Seconds to the first reset and to the first step in a new process that compiles into, or out of, this folder."""
+    """Seconds to the first reset and to the first step with this folder for the compiler's cache."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     run = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True, check=True)
     reset, step = run.stdout.split()
     return float(reset), float(step)
 
 
-def report(rows: list[dict[str, Any]]) -> str:
+def report(rows: list[Row]) -> str:
     """The rows as JSON, with the machine, the versions and the date they belong to."""
+    libraries = {"numba": numba, "numpy": np, "gymnasium": gymnasium, "pettingzoo": pettingzoo}
     machine = {"processor": processor(), "cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()}
-    versions = {"tetrarchia": __version__, "numba": numba.__version__, "numpy": np.__version__}
+    versions = {"tetrarchia": __version__} | {name: library.__version__ for name, library in libraries.items()}
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return json.dumps({"date": date, "machine": machine, "versions": versions, "rows": rows}, indent=1) + "\n"
+    content = {"date": date, "machine": machine, "versions": versions, "rows": [asdict(row) for row in rows]}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def processor() -> str:

@@ -120,6 +120,14 @@ def test_next_game_of_a_lane_has_other_dice() -> None:
     assert len(different) > 64 * 2
 
 
+def test_each_game_is_drawn() -> None:
+    many = lanes(Options(), 3, render_mode="ansi")
+    many.reset(seed=1)
+    boards = many.render()
+    assert len(boards) == 3
+    assert len(set(boards)) == 3
+
+
 def test_levels_of_a_list_are_all_drawn() -> None:
     many = lanes(Options(level=["4200", "4211", "5322"]), 300)
     many.reset(seed=1)

@@ -33,6 +33,7 @@ class TetrarchiaAEC(OneGame, AECEnv):
         super().__init__(**arguments)
         self.possible_agents = list(EMPERORS)
         self.agents: list[str] = []
+        self.agent_selection = EMPERORS[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.state_space = vector_space()
@@ -63,13 +64,15 @@ class TetrarchiaAEC(OneGame, AECEnv):
     def step(self, action: int | None) -> None:
         """One decision of the agent selected; `None` from an agent whose game is over."""
         agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
+        if self.agents and (self.terminations[agent] or self.truncations[agent]):
             self._was_dead_step(action)
             return
-        reward = self.play(action if action is not None else -1)
+        reward = self.play(action)  # type: ignore[arg-type]  # refuses None
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(EMPERORS, reward)
         self._settle()
+        if self.terminations[agent]:
+            self.rewards = {name: reward + title for name, title in zip(EMPERORS, self.titles(), strict=True)}
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
@@ -101,6 +104,3 @@ class TetrarchiaAEC(OneGame, AECEnv):
         report = {"outcome": OUTCOMES[outcome], "score": score, "turn": turn, "action_mask": NOTHING_LEGAL}
         self.infos = {agent: report.copy() for agent in EMPERORS}
         self.infos[self.agent_selection]["action_mask"] = self.masks[0].copy()
-        if outcome != RUNNING:
-            for agent, title in zip(EMPERORS, self.titles(), strict=True):
-                self.rewards[agent] += title

@@ -76,6 +76,13 @@ def playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int
     return int(_playout(games, masks, choosers, steps))
 
 
+def random_actions(masks: Masks, choosers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """A random legal action for each row, each as likely; `choosers` as in `playout`."""
+    actions = np.zeros(len(masks), dtype=np.int64)
+    _random_actions(masks, choosers, actions)
+    return actions
+
+
 def reseed(games: Games, seeds: Seeds) -> None:
     """New dice from here on, so that a planner's copy does not show the dice to come."""
     games["dice"] = words(seed_array(seeds))
@@ -136,6 +143,13 @@ def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) 
 def _agents_to_act(games: Games, agents: NDArray[np.int64]) -> None:
     for i in range(len(games)):
         agents[i] = agent_to_act(games[i])
+
+
+@jit
+def _random_actions(masks: Masks, choosers: NDArray[np.uint64], actions: NDArray[np.int64]) -> None:
+    for i in range(len(masks)):
+        choosers[i] = next_word(choosers[i])
+        actions[i] = random_legal(masks[i], choosers[i])
 
 
 @jit

@@ -1,6 +1,7 @@
 """The `tetrarchia` command: the only file that imports upwards, and only when a command runs."""
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,14 +71,21 @@ def replay(file: Annotated[Path, typer.Argument(help="A replay file, as `watch -
 
 
 @app.command()
-def bench(out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json")) -> None:
-    """Measure the engine: playouts a second, start-up and compile times. Takes about two minutes."""
+def bench(
+    out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
+    peers: Annotated[bool, typer.Option(help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+) -> None:
+    """Measure the rules and each face of the environment, start-up and compile times. Takes about two minutes."""
     from eval.benchmark import measure, report
+    from eval.peers import measure_peers, ratios
     from tetrarchia_env.files import write_whole
 
     rows = []
-    for row in measure():
-        print(f"{row['what']:45} {row['value']:>15,.2f} {row['unit']}", flush=True)
+    for row in chain(measure(), measure_peers() if peers else ()):
+        print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
+        rows.append(row)
+    for row in list(ratios(rows)):
+        print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
         rows.append(row)
     write_whole(out, report(rows))
     print(f"written: {out}")

@@ -19,10 +19,11 @@ from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.rewards import mean_title, potential, shared_reward
 from tetrarchia_env.engine.state import GAME, OVER, Game
 from tetrarchia_env.engine.turn import agent_to_act, play
-from tetrarchia_env.notation import Snapshot, options_of, restore
+from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
-from tetrarchia_env.spaces import reward_kind
+from tetrarchia_env.render import draw_text
+from tetrarchia_env.spaces import check_render_mode, reward_kind
 
 LANE = np.dtype(
     (
@@ -47,6 +48,7 @@ LANE = np.dtype(
 Lane = Any  # a record of LANE
 Views = NDArray[np.void]
 Floats = NDArray[np.float32]
+ALSO = ("num_envs", "actions", "starts", "start_share", "reward", "render_mode")
 WHOLE = 1 << 20  # start_share 1 in whole numbers
 
 
@@ -72,12 +74,14 @@ class ManyGames:
         starts: Sequence[Snapshot] = (),
         start_share: float = 1.0,
         reward: str = "outcome",
+        render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
-        self.options = Options.of(**arguments)
+        self.options = Options.of(ALSO, **arguments)
         self.reward_kind = reward_kind(reward)
+        self.render_mode = check_render_mode(render_mode)
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
         self.lanes = np.zeros(num_envs, dtype=LANE)
@@ -89,7 +93,7 @@ class ManyGames:
         """From now on, begin this share of the games from these snapshots."""
         if not 0 <= share <= 1:
             raise ValueError(f"start_share is from 0 to 1, not {share!r}")
-        games = [restore(snapshot) for snapshot in starts]
+        games = [restore(start) for start in starts]
         for game in games:
             if game["phase"][0] == OVER:
                 raise ValueError("starts: a snapshot is of a finished game")
@@ -123,6 +127,10 @@ class ManyGames:
     def finals(self) -> Floats:
         """What was last seen of the games that the last step ended; other rows are older."""
         return _flat(self._finals)
+
+    def draw(self) -> tuple[str, ...] | None:
+        """Each game as text in the mode `ansi`."""
+        return tuple(draw_text(snapshot(game)) for game in self.games) if self.render_mode else None
 
     def _observe(self) -> Floats:
         self._views = self._views[1], self._views[0]

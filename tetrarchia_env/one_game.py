@@ -1,7 +1,7 @@
 """One game behind an environment: what the AEC and the single-player face share."""
 
 import copy
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class OneGame:
     """A game, its legal actions and its rewards; copies, deep copies and pickles are exact."""
 
     def __init__(self, *, reward: str = "outcome", render_mode: str | None = None, **arguments: Any) -> None:
-        self.options = Options.of(**arguments)
+        self.options = Options.of(("reward", "render_mode"), **arguments)
         self.reward_kind = reward_kind(reward)
         self.render_mode = check_render_mode(render_mode)
         self.game = np.zeros(1, dtype=GAME)
@@ -36,17 +36,20 @@ class OneGame:
 
     def play(self, action: int) -> float:
         """One action; the reward that all four share. An illegal one leaves the game untouched."""
-        if not 0 <= action < ACTIONS or not self.masks[0, action]:
+        self.check_under_way()
+        if not is_id(action) or not self.masks[0, action]:
             raise ValueError(self._refusal(action))
         return float(_play(self.game, action, self.masks, self.reward_kind))
 
-    def _refusal(self, action: int) -> str:
+    def check_under_way(self) -> None:
+        """ValueError before the first reset and after the end of a game."""
         if not self.masks.any():
-            return "no game is under way: reset the environment first"
-        agent = EMPERORS[self.status()[0]]
+            raise ValueError("no game is under way: reset the environment first")
+
+    def _refusal(self, action: object) -> str:
+        given = self.action_text(action) if is_id(action) else action
         legal = ", ".join(self.action_text(legal) for legal in self.legal_actions())
-        given = repr(self.action_text(action)) if 0 <= action < ACTIONS else repr(action)
-        return f"{given} is not legal for {agent} now: choose from {legal}"
+        return f"{given!r} is not legal for {EMPERORS[self.status()[0]]} now: choose from {legal}"
 
     def status(self) -> tuple[int, int, int, int]:
         """Which Emperor decides, the outcome, the score (R9.3) and the turns finished so far."""
@@ -67,6 +70,8 @@ class OneGame:
 
     def snapshot(self) -> notation.Snapshot:
         """The whole game as JSON data."""
+        if not self.game["level"].any():
+            self.check_under_way()
         return notation.snapshot(self.game)
 
     def restore(self, snapshot: notation.Snapshot) -> None:
@@ -91,6 +96,11 @@ class OneGame:
 
     action_text = staticmethod(notation.action_text)
     action_id = staticmethod(notation.action_id)
+
+
+def is_id(action: object) -> TypeGuard[int]:
+    """Whether this is the id of an action."""
+    return isinstance(action, int | np.integer) and not isinstance(action, bool) and bool(0 <= action < ACTIONS)
 
 
 @jit

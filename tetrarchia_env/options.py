@@ -36,11 +36,12 @@ class Options:
     max_turns: int = 400
 
     @classmethod
-    def of(cls, **arguments: Any) -> "Options":
-        """The same from keywords, an unknown one being a ValueError too."""
+    def of(cls, also: Iterable[str] = (), /, **arguments: Any) -> "Options":
+        """The same from keywords; an unknown one is a ValueError that names them all, and those a face has `also`."""
+        known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
-            if name not in cls.__dataclass_fields__:
-                raise ValueError(f"unknown argument {name!r}: choose from {', '.join(cls.__dataclass_fields__)}")
+            if name not in known:
+                raise ValueError(f"unknown argument {name!r}: choose from {', '.join(known)}")
         return cls(**arguments)
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ class TetrarchiaVecEnv(VecEnv):
 
     def __init__(self, num_envs: int = 1, *, seed: int | None = None, **arguments: Any) -> None:
         self.many = ManyGames(num_envs, **arguments)
-        self.render_mode = None
+        self.render_mode = self.many.render_mode
         super().__init__(num_envs, vector_space(), Discrete(self.many.masks.shape[1]))
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._began = time.time()

@@ -40,12 +40,13 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
         """One decision of whichever Emperor is to act."""
         if not self.action_space.contains(action):
             raise ValueError(f"an action is a whole number from 0 to {ACTIONS - 1}, not {action!r}")
+        self.check_under_way()
         is_legal = bool(self.masks[0, action])
         reward = self.play(int(action)) if is_legal else 0.0
         seen, info = self._look()
         over = info["outcome"] != OUTCOMES[RUNNING]
         truncated = info["outcome"] == OUTCOMES[TRUNCATED]
-        if over and is_legal:
+        if over:
             reward += sum(self.titles()) / len(EMPERORS)
         if not is_legal:
             info["illegal_action"] = True

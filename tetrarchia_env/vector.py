@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.many_games import ManyGames
-from tetrarchia_env.spaces import dict_space
+from tetrarchia_env.spaces import RENDER_MODES, dict_space
 
 Seen = dict[str, NDArray[Any]]
 
@@ -25,11 +25,12 @@ class TetrarchiaVector(VectorEnv):
     after the next.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(self, num_envs: int = 1, *, copy: bool = True, **arguments: Any) -> None:
         self.many = ManyGames(num_envs, **arguments)
         self.num_envs = num_envs
+        self.render_mode = self.many.render_mode
         self.copy = copy
         width = self.many.masks.shape[1]
         self.single_observation_space, self.single_action_space = dict_space(width), Discrete(width)
@@ -50,6 +51,10 @@ class TetrarchiaVector(VectorEnv):
         truncated = ended & (lanes["outcome"] == TRUNCATED)
         info = self._info() | (self._final_info(ended) if ended.any() else {})
         return self._seen(seen), lanes["reward"].copy(), ended & ~truncated, truncated, info
+
+    def render(self) -> tuple[str, ...] | None:
+        """A drawing of each game."""
+        return self.many.draw()
 
     def _seeds(self, seed: int | Sequence[int] | None) -> Sequence[int] | NDArray[np.int64]:
         if seed is None:

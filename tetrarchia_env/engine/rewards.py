@@ -3,7 +3,7 @@
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import OFF, OVER, RESERVE_EMPTY, ROME_FELL, WON, Game, numbers
+from tetrarchia_env.engine.state import OFF, OVER, RESERVE_EMPTY, ROME_FELL, THE_GREAT, WON, Game, numbers
 from tetrarchia_env.engine.tables import STEPS
 from tetrarchia_env.engine.the_great import is_half_emperor, the_great
 
@@ -54,8 +54,8 @@ def shared_reward(game: Game, kind: int, before: float) -> float:
 
 @jit
 def title_reward(game: Game, kind: int, emperor: int) -> float:
-    """What `glory` adds for one Emperor after a won game: 1 for the Great, 0.5 for an Emperor of East or West."""
-    if kind != GLORY or game.outcome != WON:
+    """What `glory` adds for one Emperor after a won game of that variant: 1 for the Great, 0.5 for East or West."""
+    if kind != GLORY or game.variants & THE_GREAT == 0:
         return 0.0
     if the_great(game) == emperor:
         return THE_GREAT_TITLE
