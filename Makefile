@@ -30,9 +30,10 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(READY) ## measure playouts a second and the time to compile
-	@echo "bench: playouts and compile times (a minute or two)"
-	@$(BIN)/tetrarchia bench
+bench: $(READY) ## measure the rules, every face of the environment, start-up and compile times
+	@echo "bench: about two minutes, on one core"
+	@mkdir -p benchmarks
+	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
 
 train: ## (there is no training yet)
 	@echo "train: there is no training yet, this version is the rules engine alone." >&2; exit 2

@@ -63,22 +63,26 @@ def barbarian_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
 
 
 @jit
+def value(die: int, side: tuple[int, int]) -> int:
+    """R5.1: die and support together, then doubled."""
+    return (die + side[0]) << side[1]
+
+
+@jit
 def margin(game: Game) -> int:
-    """The Roman value less the other, of the combat under way (R5.1)."""
-    backing, doublings = roman_side(game, game.fighter, game.foe)
-    foes_backing, foes_doublings = barbarian_side(game, game.fighter, game.foe)
-    return (game.roman_die + backing << doublings) - (game.normal_die + foes_backing << foes_doublings)
+    """The Roman value less the other, of the combat under way."""
+    roman, barbarian = roman_side(game, game.fighter, game.foe), barbarian_side(game, game.fighter, game.foe)
+    return value(game.roman_die, roman) - value(game.normal_die, barbarian)
 
 
 @jit
 def odds(game: Game, figure: int, foe: int) -> tuple[int, int]:
     """Of the 36 ways that R N can fall (R5.1), in how many this figure wins and loses against that foe."""
-    backing, doublings = roman_side(game, figure, foe)
-    foes_backing, foes_doublings = barbarian_side(game, figure, foe)
+    roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     wins = losses = 0
-    for roman in range(1, 7):
-        for normal in range(1, 7):
-            difference = (roman + backing << doublings) - (normal + foes_backing << foes_doublings)
+    for roman_die in range(1, 7):
+        for normal_die in range(1, 7):
+            difference = value(roman_die, roman) - value(normal_die, barbarian)
             wins += difference > 0
             losses += difference < 0
     return wins, losses

@@ -1,0 +1,120 @@
+"""R6 and R7 in words: the Barbarian phase up to the advance."""
+
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
+from tetrarchia_env.engine.armies import armies
+from tetrarchia_env.engine.barbarians import expel, line_up, roll_province, spread_revolts, strike_province
+from tetrarchia_env.engine.dice import roll
+from tetrarchia_env.engine.movement import FIGURE_COUNT, is_on_board
+from tetrarchia_env.engine.state import ADVANCE, ARMIES, GOTHS, OFF, OVER, Game
+from tetrarchia_env.engine.tables import BIT, BORDER, PRINTED, REGION
+from tetrarchia_env.events.words import (
+    Lines,
+    army_name,
+    figure_name,
+    glory_and_losses,
+    province_dice,
+    space_names,
+    zone_names,
+)
+
+
+def tell_barbarian_phase(game: Game, dice: list[str]) -> Lines:
+    """R6, up to the line of armies; the dice of R6.3 and R7.2 are written into `dice`, in words."""
+    dice.clear()
+    yield from _tell_spread(game)
+    if game.phase != OVER:
+        yield from _tell_expelled(game)
+        yield from _tell_strikes(game, dice)
+    if game.phase != OVER:
+        line_up(game)
+        game.phase = ADVANCE
+
+
+def _tell_spread(game: Game) -> Lines:
+    """R6.1."""
+    before = game.revolts
+    spread_revolts(game)
+    if game.revolts != before:
+        yield f"revolt spreads to {space_names(game.revolts & ~before)}"
+
+
+def _tell_expelled(game: Game) -> Lines:
+    """R6.2."""
+    before = game.copy()
+    expel(game)
+    yield from (f"{figure_name(figure)} is driven out of {BOARD.names[before.at[figure]]}" for figure in _removed(before, game))
+
+
+def _removed(before: Game, game: Game) -> list[int]:
+    return [figure for figure in range(FIGURE_COUNT) if is_on_board(before, figure) and not is_on_board(game, figure)]
+
+
+def _tell_strikes(game: Game, dice: list[str]) -> Lines:
+    """R6.3, and again where an Uprising names another province (R7.2)."""
+    space = roll_province(game, roll(game))
+    while space != OFF:
+        dice.append(province_dice(space))
+        before = game.copy()
+        following = strike_province(game, space)
+        yield from _tell_strike(before, game, space, following)
+        space = following
+
+
+def _tell_strike(before: Game, game: Game, space: int, following: int) -> Lines:
+    place = f"{province_dice(space)} {BOARD.names[space]}"
+    if before.revolts & BIT[space]:
+        yield from _tell_uprising(before, game, place, following)
+    elif before.unrest & BIT[space]:
+        yield f"{place}: unrest becomes revolt"
+    elif game.unrest == before.unrest and game.phase != OVER:
+        yield f"{place}: protected by {_protector(game, space)}"
+    else:
+        yield f"{place}: unrest"
+
+
+def _protector(game: Game, space: int) -> str:
+    """R6.3: whose token it is, lying or printed."""
+    by_token = [name for emperor, name in enumerate(EMPERORS) if game.tokens[emperor] & BIT[space]]
+    by_print = [name for emperor, name in enumerate(EMPERORS) if PRINTED[emperor] & BIT[space]]
+    return (by_token or by_print)[0]
+
+
+def _tell_uprising(before: Game, game: Game, place: str, following: int) -> Lines:
+    """R7."""
+    yield f"{place} rises{_followers(before, game)}"
+    if game.pirates != before.pirates:
+        yield f"the Pirates come back to {zone_names(game.pirates)}"
+    yield from _tell_newcomers(before, game)
+    if following != OFF:
+        yield f"no army appears in {BOARD.names[BORDER[REGION[following]]]}, it is not empty"
+    elif before.reserve[ARMIES] == 0 and game.phase != OVER:
+        yield "no army is left to appear"
+    yield from glory_and_losses(before, game)
+
+
+def _followers(before: Game, game: Game) -> str:
+    """R7.1: the provinces that revolt with it; the game may be over before the first one (R9.4)."""
+    risen = space_names(game.revolts & ~before.revolts)
+    if risen:
+        return f": {risen} {'revolt' if ',' in risen else 'revolts'}"
+    return "" if game.phase == OVER else " alone"
+
+
+def _tell_newcomers(before: Game, game: Game) -> Lines:
+    """R7.2, R11.3: an army on an empty border, or the Goths instead of what was there."""
+    for space, origin, kind in _standing(game) - _standing(before):
+        army = f"an army from {NUMERALS[origin - 1]} appears in {BOARD.names[space]}"
+        yield _goths_arrive(before, game, space) if kind == GOTHS else army
+
+
+def _standing(game: Game) -> set[tuple[int, int, int]]:
+    """Space, origin and kind of each army on the board."""
+    rows = zip(game.army_at.tolist(), game.army_origin.tolist(), game.army_kind.tolist(), strict=True)
+    return {row for row in rows if row[0] != OFF}
+
+
+def _goths_arrive(before: Game, game: Game, border: int) -> str:
+    driven_out = [figure_name(figure) for figure in _removed(before, game)]
+    if armies(before) & BIT[border]:
+        driven_out.append(army_name(before, border))
+    return f"the Goths arrive in {BOARD.names[border]}" + "".join(f" and drive out {name}" for name in driven_out)

@@ -1,0 +1,132 @@
+"""R5 and R8 in words: attacks, the armies' advance, and the reactions of R10.1."""
+
+from dataclasses import dataclass
+
+from tetrarchia_env.board import BOARD
+from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine.armies import armies, army_on
+from tetrarchia_env.engine.barbarians import advance, defender
+from tetrarchia_env.engine.combat import barbarian_side, roman_side, value
+from tetrarchia_env.engine.imperivm import boost
+from tetrarchia_env.engine.state import BLOCK, BOOST, CONSTANTIUS, GALERIUS, OFF, PIRATES, Game
+from tetrarchia_env.engine.tables import BIT, NEXT_STEP
+from tetrarchia_env.engine.turn import answer_block, answer_boost
+from tetrarchia_env.events.words import Lines, army_name, dice_between, does, figure_name, foe_name, glory_and_losses, is_many
+
+
+@dataclass(frozen=True)
+class Combat:
+    """Who fights whom, with which values (R5.1)."""
+
+    figure: int
+    foe: int
+    roman: int
+    barbarian: int
+
+    @property
+    def margin(self) -> int:
+        return self.roman - self.barbarian
+
+
+def combat(game: Game, figure: int, foe: int, dice: list[int]) -> Combat:
+    """R5.1: the values that R and N have in this position."""
+    roman_die, normal_die = dice
+    roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
+    return Combat(figure, foe, value(roman_die, roman), value(normal_die, barbarian))
+
+
+def tell_attack(before: Game, game: Game, figure: int, foe: int) -> Lines:
+    """R4.7, R11.2: `game` is what the attack made of `before`."""
+    fought = combat(before, figure, foe, dice_between(before, game))
+    yield f"{figure_name(figure)} attacks {foe_name(before, foe)}: {_result(before, game, fought)}"
+    yield from _aftermath(before, game, fought)
+
+
+def tell_advance(game: Game) -> Lines:
+    """R8.2: the first army in line stays, threatens Constantius, attacks or enters."""
+    before = game.copy()
+    advance(game)
+    fallen = dice_between(before, game)
+    if game.phase == BLOCK:
+        yield f"{does(army_name(before, before.march[0]), 'threaten')} {figure_name(CONSTANTIUS)}, who may block"
+    elif len(fallen) >= 2:
+        yield from _tell_defence(before, game, fallen[-2:])
+    else:
+        yield from _tell_step(before, game, bool(fallen))
+
+
+def tell_boost(game: Game, action: int) -> Lines:
+    """R10.1: Galerius adds one and looks again, or accepts."""
+    before, rolled = game.copy(), game.copy()
+    answer_boost(game, action)
+    if action == a.BOOST_COMBAT:
+        boost(rolled)
+    fought = combat(rolled, before.fighter, before.foe, [rolled.roman_die, rolled.normal_die])
+    deed = "pays a token and adds 1" if action == a.BOOST_COMBAT else "adds nothing"
+    yield f"{figure_name(GALERIUS)} {deed}: {_result(before, game, fought)}"
+    yield from _aftermath(before, game, fought)
+
+
+def tell_block(game: Game, action: int) -> Lines:
+    """R10.1: Constantius makes the army stay, or fights."""
+    before = game.copy()
+    answer_block(game, action)
+    if action == a.BLOCK_ARMY:
+        army = before.march[0]
+        yield f"{figure_name(CONSTANTIUS)} pays a token: {does(army_name(before, army), 'stay')} in {BOARD.names[army]}"
+    else:
+        yield from _tell_defence(before, game, dice_between(before, game))
+
+
+def _tell_defence(before: Game, game: Game, dice: list[int]) -> Lines:
+    """R8.4."""
+    fought = combat(before, defender(before), before.march[0], dice)
+    attack = does(army_name(before, fought.foe), "attack")
+    yield f"{attack} {figure_name(fought.figure)}: {_result(before, game, fought)}"
+    yield from _aftermath(before, game, fought)
+
+
+def _tell_step(before: Game, game: Game, was_rolled: bool) -> Lines:
+    """R8.2, R8.3: it enters, or stays for one of two reasons."""
+    army = before.march[0]
+    name, goal = army_name(before, army), BOARD.names[_next_space(before, army)]
+    if armies(game) & BIT[army] == 0:
+        yield f"{does(name, 'enter')} {goal}"
+        yield from glory_and_losses(before, game)
+    elif was_rolled:
+        yield f"{name} {'do' if is_many(name) else 'does'} not find a way from {BOARD.names[army]} to {goal}"
+    else:
+        yield f"{does(name, 'wait')} behind another army"
+
+
+def _next_space(game: Game, army: int) -> int:
+    return int(NEXT_STEP[game.army_origin[army_on(game, army)], army])
+
+
+def _is_attack(before: Game) -> bool:
+    """Whether the Roman attacked; else an army of the march did."""
+    return bool(before.march[0] == OFF)
+
+
+def _result(before: Game, game: Game, fought: Combat) -> str:
+    """The attacker's value first, then what became of it."""
+    values = (fought.roman, fought.barbarian) if _is_attack(before) else (fought.barbarian, fought.roman)
+    return f"{values[0]} to {values[1]}, {_verdict(before, game, fought)}"
+
+
+def _verdict(before: Game, game: Game, fought: Combat) -> str:
+    if game.phase == BOOST:
+        return "he may add 1"
+    if fought.margin > 0:
+        return "they are beaten" if is_many(foe_name(before, fought.foe)) else "it is beaten"
+    return "he is beaten" if fought.margin < 0 else "nothing happens"
+
+
+def _aftermath(before: Game, game: Game, fought: Combat) -> Lines:
+    """R5.4, R5.5: who enters the other's space; glory and tokens."""
+    if game.phase != BOOST and fought.foe != PIRATES:
+        if fought.margin > 0 and _is_attack(before):
+            yield f"{figure_name(fought.figure)} enters {BOARD.names[fought.foe]}"
+        elif fought.margin < 0 and not _is_attack(before):
+            yield f"{does(army_name(before, fought.foe), 'enter')} {BOARD.names[before.at[fought.figure]]}"
+    yield from glory_and_losses(before, game)

@@ -1,0 +1,143 @@
+"""R2.6, R3 and R4 in words: what an Emperor decides in his turn, and how turns begin."""
+
+from collections.abc import Callable
+
+from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine.bits import count
+from tetrarchia_env.engine.movement import enter, is_on_board
+from tetrarchia_env.engine.outcome import secured_borders
+from tetrarchia_env.engine.setup import fleets_to_place, place_fleet
+from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, OVER, PIRATES, Game
+from tetrarchia_env.engine.tables import BIT, BORDERS, CAPITAL, ROMA
+from tetrarchia_env.engine.turn import IMPERIVM_POINTS, act, begin_turn, finish_turn
+from tetrarchia_env.events.combats import tell_attack
+from tetrarchia_env.events.words import Lines, cost, figure_name, zone_names
+from tetrarchia_env.notation import action_text
+
+
+def tell_fleet(game: Game, action: int) -> Lines:
+    """R2.6; after the last fleet the first turn begins."""
+    zone = action - a.FLEET
+    place_fleet(game, zone)
+    yield f"{EMPERORS[game.emperor]} places a fleet in {BOARD.zones[zone]}"
+    if fleets_to_place(game) == 0:
+        yield from _tell_turn(game, begin_turn)
+
+
+def tell_arrival(game: Game, action: int) -> Lines:
+    """R3.2."""
+    enter(game, ROMA if action == a.ENTER_ROMA else CAPITAL[game.emperor])
+    yield _arrival(game)
+
+
+def tell_next_turn(game: Game) -> Lines:
+    """R3.1."""
+    yield from _tell_turn(game, finish_turn)
+
+
+def _tell_turn(game: Game, turn: Callable[[Game], None]) -> Lines:
+    """R3.3, R10.4: an arrival without choice, and IP that are not the usual ones."""
+    before = game.copy()
+    turn(game)
+    name = EMPERORS[game.emperor]
+    if game.phase == OVER:
+        return
+    if game.ip != IMPERIVM_POINTS:
+        yield f"{name} begins with {game.ip} IP"
+    if game.phase == BARBARIAN:
+        yield f"{name} can enter neither ROMA nor {BOARD.names[CAPITAL[game.emperor]]}"
+    elif game.phase != ARRIVAL and not is_on_board(before, game.emperor):
+        yield _arrival(game)
+
+
+def _arrival(game: Game) -> str:
+    return f"{EMPERORS[game.emperor]} arrives in {BOARD.names[game.at[game.emperor]]}"
+
+
+def tell_act(game: Game, action: int) -> Lines:
+    """R4, R10, R11: an action of the Roman phase."""
+    before = game.copy()
+    act(game, action)
+    figure, verb, goal = _parts(game, action_text(action))
+    if verb == "attack":
+        yield from tell_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))
+    else:
+        yield _TELLERS[verb](before, game, figure)
+
+
+def _parts(game: Game, text: str) -> tuple[int, str, str]:
+    """The figure that acts, what it does, and where or to whom."""
+    figure, verb, goal = int(game.emperor), *text.partition(" ")[::2]
+    if verb == "dux":
+        figure, verb, goal = int(DUX), *goal.partition(" ")[::2]
+    elif verb == "order":
+        figure = EMPERORS.index(goal.partition(" ")[0])
+    return figure, verb, goal
+
+
+def _tell_end(_before: Game, _game: Game, figure: int) -> str:
+    return f"{FIGURES[figure]} ends his turn"
+
+
+def _tell_secure(before: Game, game: Game, figure: int) -> str:
+    space = game.at[figure]
+    result = f": {count(secured_borders(game))} of 6 borders" if BORDERS & BIT[space] else f" {cost(before, game)}"
+    return f"{FIGURES[figure]} secures {BOARD.names[space]}{result}"
+
+
+def _tell_subdue(before: Game, game: Game, figure: int) -> str:
+    space = game.at[figure]
+    token = "revolt" if before.revolts & BIT[space] else "unrest"
+    return f"{figure_name(figure)} subdues the {token} in {BOARD.names[space]} {cost(before, game)}"
+
+
+def _tell_calm(before: Game, game: Game, figure: int) -> str:
+    return f"{figure_name(figure)} calms the revolt in {BOARD.names[game.at[figure]]} {cost(before, game)}"
+
+
+def _tell_sail(before: Game, game: Game, _figure: int) -> str:
+    start, goal = before.fleets & ~game.fleets, game.fleets & ~before.fleets
+    return f"a fleet sails from {zone_names(start)} to {zone_names(goal)} {cost(before, game)}"
+
+
+def _tell_move(before: Game, game: Game, figure: int) -> str:
+    how = "passes through" if game.passing == figure else "moves to"
+    return f"{figure_name(figure)} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
+
+
+def _tell_order(before: Game, game: Game, figure: int) -> str:
+    how = "through" if game.passing == figure else "to"
+    return f"{FIGURES[DIOCLETIAN]} sends {FIGURES[figure]} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
+
+
+def _tell_deploy(before: Game, game: Game, figure: int) -> str:
+    return f"{EMPERORS[game.emperor]} puts {figure_name(figure)} in {BOARD.names[game.at[figure]]} {cost(before, game)}"
+
+
+def _tell_power(_before: Game, _game: Game, figure: int) -> str:
+    power = "he may move the other Emperors" if figure == DIOCLETIAN else "1 IP more"
+    return f"{FIGURES[figure]} pays a token: {power}"
+
+
+def _tell_take(_before: Game, _game: Game, _figure: int) -> str:
+    return "diocletian takes 1 IP from the next turn of galerius"
+
+
+def _tell_give(_before: Game, _game: Game, _figure: int) -> str:
+    return "constantius gives 1 IP to the next turn of maximian"
+
+
+_TELLERS: dict[str, Callable[[Game, Game, int], str]] = {
+    "end": _tell_end,
+    "secure": _tell_secure,
+    "subdue": _tell_subdue,
+    "calm": _tell_calm,
+    "sail": _tell_sail,
+    "move": _tell_move,
+    "order": _tell_order,
+    "deploy": _tell_deploy,
+    "imperivm": _tell_power,
+    "take": _tell_take,
+    "give": _tell_give,
+}

@@ -1,0 +1,70 @@
+"""A game as it is shown, frame by frame: what `watch`, `replay`, films and the replay page have in common."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tetrarchia_env import batch
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.events import narrate
+from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, play_replay, snapshot
+from tetrarchia_env.options import Options
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A position, and what led to it."""
+
+    number: int  # actions played so far
+    snapshot: Snapshot
+    agent: str | None = None  # who decided; None at the start
+    action: str | None = None  # what, as text
+    story: tuple[str, ...] = ()  # what it brought about, in words
+    dice: str = ""  # of the last Barbarian phase
+
+
+class Show:
+    """Frames that are made as they are asked for, and kept so that one can go back."""
+
+    def __init__(self, frames: Iterator[Frame]) -> None:
+        self._source = frames
+        self._made: list[Frame] = []
+
+    def frame(self, number: int) -> Frame:
+        """This frame, or the last one if there are not so many."""
+        while len(self._made) <= number and (frame := next(self._source, None)) is not None:
+            self._made.append(frame)
+        return self._made[min(number, len(self._made) - 1)]
+
+    def all(self) -> list[Frame]:
+        """Every frame."""
+        self._made.extend(self._source)
+        return self._made
+
+
+def frames_of(replay: Replay) -> Iterator[Frame]:
+    """The frames of a recorded game, each action checked; ValueError where the replay does not hold."""
+    games, _ = batch.new_games(replay.options, replay.seed)
+    frame = Frame(0, snapshot(games))
+    yield frame
+    for before, agent, text in play_replay(replay):
+        frame = _next_frame(frame, before, agent, action_id(text))[0]
+        yield frame
+
+
+def frames_of_play(options: Options, seed: int, choose: Callable[[batch.Games, batch.Masks], int]) -> Iterator[Frame]:
+    """The frames of a game that is played as they are asked for; `choose` decides for every Emperor."""
+    game, masks = batch.new_games(options, seed)
+    frame = Frame(0, snapshot(game))
+    yield frame
+    while masks.any():
+        agent = EMPERORS[agent_to_act(game[0])]
+        frame, game = _next_frame(frame, game, agent, choose(game, masks[0]))
+        masks = batch.legal_masks(game)
+        yield frame
+
+
+def _next_frame(frame: Frame, game: batch.Games, agent: str, action: int) -> tuple[Frame, batch.Games]:
+    story = narrate(game, action)
+    shown = Frame(frame.number + 1, snapshot(story.after), agent, action_text(action), story.lines, story.dice or frame.dice)
+    return shown, story.after
