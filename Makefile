@@ -49,5 +49,5 @@ $(READY): pyproject.toml constraints.txt
 	echo "set-up: installing the packages into .venv (a minute or two)"; \
 	$$python -m venv .venv
 	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
-	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,train]"
+	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train]"
 	@touch $@

@@ -1,0 +1,100 @@
+"""A game as one SVG picture: the map with everything on it, and a panel.
+
+The picture has two layers. The ground never changes and is made once; what changes lies over it. Pieces carry what
+they are: `class`, `data-space` or `data-zone`, and `data-kind`.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.render import theme
+from tetrarchia_env.render.legend import legend
+from tetrarchia_env.render.map import at, static_map
+from tetrarchia_env.render.panel import draw_panel, static_panel
+from tetrarchia_env.render.pieces import army, figure, secured, ship, tick, token
+from tetrarchia_env.render.shapes import Part, Point, attributes, group
+
+STAND = (11.0, -13.0)  # a figure stands at the upper right of its space, so that the token stays in sight
+REACH = 26  # no piece is larger than this in any direction
+BERTH = 24  # a ship lies below the name of its zone
+
+
+def draw_svg(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", width: int = 1200) -> str:
+    """The whole picture, `width` pixels wide.
+
+    `story` are lines that say what just happened, oldest first; `dice` the dice of the last Barbarian phase.
+    """
+    return document(ground() + "".join(part.svg for part in moving(snapshot, story, dice)), width)
+
+
+def height_of(width: int) -> int:
+    """How many pixels high a picture of this width is."""
+    if width < 1:
+        raise ValueError(f"the width of a picture is a whole number from 1 on, not {width}")
+    return round(width * theme.HEIGHT / theme.WIDTH)
+
+
+def document(body: str, width: int) -> str:
+    """An SVG document of the whole picture."""
+    return cutting(body, width / theme.WIDTH, (0, 0), (width, height_of(width)))
+
+
+def cutting(body: str, scale: float, corner: Point, size: tuple[int, int]) -> str:
+    """An SVG document of a rectangle, given in pixels at this scale."""
+    view = " ".join(f"{pixels / scale:.6g}" for pixels in (*corner, *size))
+    look = attributes(viewBox=view, width=size[0], height=size[1], font_family=theme.FONT, text_anchor="middle")
+    return f'<svg xmlns="http://www.w3.org/2000/svg"{look}><title>TETRARCHIA</title>{body}</svg>'
+
+
+def ground() -> str:
+    """What never changes."""
+    return static_map() + legend() + static_panel()
+
+
+def moving(snapshot: Snapshot, story: Sequence[str] = (), dice: str = "") -> Iterable[Part]:
+    """What changes and lies over the ground, each part over those before."""
+    yield from _ships(snapshot)
+    yield from _tokens(snapshot)
+    yield from _armies(snapshot)
+    yield from _figures(snapshot)
+    yield from draw_panel(snapshot, story, dice)
+
+
+def _ships(snapshot: Snapshot) -> Iterable[Part]:
+    places = dict(zip(BOARD.zones, BOARD.zone_xy.tolist(), strict=True))
+    kinds = [(zone, "fleet") for zone in snapshot["fleets"]] + [(snapshot["pirates"], "pirates")]
+    for zone, kind in kinds:
+        if zone in places:
+            x, y = places[zone]
+            yield _piece(ship(kind == "pirates"), (x, y + BERTH), class_="ship", data_kind=kind, data_zone=zone)
+
+
+def _tokens(snapshot: Snapshot) -> Iterable[Part]:
+    for name, kind in snapshot["tokens"].items():
+        held = kind in EMPERORS and BOARD.space_id(name) >= ROMAN_PROVINCES
+        body = group(secured(), token(kind), group(tick(), at=(15, 13)), class_="secured") if held else token(kind)
+        yield _put(name, body, "token", kind)
+
+
+def _armies(snapshot: Snapshot) -> Iterable[Part]:
+    for name, origin, kind in snapshot["armies"]:
+        yield _put(name, army(kind, origin), "army", kind, STAND)
+
+
+def _figures(snapshot: Snapshot) -> Iterable[Part]:
+    """Who has the turn comes last: he is on top while he passes another."""
+    standing = {**snapshot["emperors"], "dux": snapshot["dux"]}
+    acting = snapshot["emperor"] if snapshot["outcome"] == "running" else None
+    for name in sorted(standing, key=lambda name: name == acting):
+        if standing[name] in BOARD.names:
+            yield _put(standing[name], figure(name, name == acting), "figure", name, STAND)
+
+
+def _put(space: str, body: str, class_: str, kind: str, offset: Point = (0.0, 0.0)) -> Part:
+    x, y = at(BOARD.space_id(space))
+    return _piece(body, (x + offset[0], y + offset[1]), class_=class_, data_space=space, data_kind=kind)
+
+
+def _piece(body: str, place: Point, **marks: object) -> Part:
+    return Part(body, place, (-REACH, -REACH, REACH, REACH), attributes(**marks))
