@@ -3,32 +3,28 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import pairwise
-from math import atan2, cos, degrees, pi, sin
 from pathlib import Path
 
-from tetrarchia_env.board import BROKEN, EMPERORS, NUMERALS, PACKAGED, PICTURE, SPACES, Board, BoardFile, load, read
+from tetrarchia_env.board import EMPERORS, NUMERALS, PACKAGED, PICTURE, BoardFile, read
+from tetrarchia_env.render.legend import legend
+from tetrarchia_env.render.map import static_map
+from tetrarchia_env.render.svg import cutting
 
 DOCS = Path(__file__).parent
 SOURCES = ("rulebook", "implied", "play report", "reconstructed")
 
-SCALE = 1.4  # of board.toml's picture: room for names between the closest spaces
-LEGEND = 110  # height of the strip below the map
-RADIUS = 18
-PAPER, INK, FAINT, BREAK, GOLD = "#faf6ec", "#2e2a25", "#8a8378", "#b5533c", "#e0a526"
-TINTS = ("#e9dcf0", "#fbe3a9", "#cfe3b4", "#f6c9b0", "#bfe0dc", "#f4c6d2", "#d8bd93")  # by region, ITALIA first
-SEAS = ("#0f8a7a", "#2b6cb8", "#7d3fae")  # by zone
+SCALE = 1.4  # of board.toml's picture
 
 PAGE = """\
 <!-- Written by docs/make_board.py from tetrarchia_env/data/board.toml: change that file, not this page. -->
 # The board
 
-![The board as a graph](board.svg)
+![The board](board.svg)
 
-A circle is one of the 42 Roman provinces, with its region and number; a square is one of the 6 borders, with the region
-that it threatens. A dashed link is broken; arrow heads show the way of the armies. A coloured ring is a coast, in the
-colour of its sea zone, or of two. A star is a printed token: the four capitals, and ROMA, which counts for everyone.
+A circle is one of the 42 Roman provinces, in its region's colour and with its number; a tower is one of the 6 borders, with
+the region that it threatens. A dashed link is broken; arrow heads show the way of the armies. Printed tokens are in the
+Emperors' colours: the four capitals, and ROMA, which counts for everyone. The coasts are in the table below.
 
 ## What is stated and what is reconstructed
 
@@ -90,7 +86,7 @@ def main(arguments: Sequence[str], folder: Path = DOCS) -> int:
 
 def pages() -> dict[str, str]:
     """The text of each page by its file name."""
-    return {"board.md": page(read(PACKAGED)), "board.svg": picture(load(PACKAGED))}
+    return {"board.md": page(read(PACKAGED)), "board.svg": picture()}
 
 
 def page(file: BoardFile) -> str:
@@ -171,122 +167,10 @@ def _capitals(file: BoardFile) -> Iterable[Sequence[object]]:
         yield emperor, file["capitals"][emperor], file.get("capital_sources", {}).get(emperor, "")
 
 
-def picture(board: Board) -> str:
-    """The board as a graph, in SVG."""
-    width, height = PICTURE[0] * SCALE, PICTURE[1] * SCALE + LEGEND
-    size = f'width="{width:g}" height="{height:g}"'
-    style = 'font-family="DejaVu Sans, Verdana, sans-serif" text-anchor="middle"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {size} {style}>',
-        "<title>The board of TETRARCHIA</title>",
-        f'<rect {size} rx="12" fill="{PAPER}"/>',
-        *(_zone(board, zone) for zone in range(len(board.zones))),
-        *(_link(board, a, b) for a in range(SPACES) for b in range(a) if board.links[a, b]),
-        *_arrows(board),
-        *(_space(board, space) for space in range(SPACES)),
-        *(_name(board, space) for space in range(SPACES)),  # last: names lie on top of links and neighbours
-        *_legend(board),
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _at(board: Board, space: int) -> tuple[float, float]:
-    x, y = board.xy[space].tolist()
-    return x * SCALE, y * SCALE
-
-
-def _text(x: float, y: float, words: str, size: float, look: str = "") -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" {look}>{escape(words)}</text>'
-
-
-def _zone(board: Board, zone: int) -> str:
-    x, y = board.zone_xy[zone].tolist()
-    look = f'fill="{SEAS[zone]}" font-style="italic" letter-spacing="2"'
-    return _text(x * SCALE, y * SCALE, board.zones[zone], 16, look)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: int) -> str:
-    look = f'stroke="{BREAK}" stroke-dasharray="7 5"' if kind == BROKEN else f'stroke="{FAINT}"'
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke-width="2.5" {look}/>'
-
-
-def _link(board: Board, a: int, b: int) -> str:
-    return _line(*_at(board, a), *_at(board, b), int(board.links[a, b]))
-
-
-def _space(board: Board, space: int) -> str:
-    x, y = _at(board, space)
-    region, border = int(board.region[space]), board.number[space] == 7
-    label = NUMERALS[region - 1] if border else f"{('', *NUMERALS)[region]} {board.number[space]}".strip()
-    star = _star(x + RADIUS * 0.8, y - RADIUS * 0.8) if space in (board.roma, *board.capitals) else ""
-    coasts = [zone for zone in range(len(board.zones)) if board.coasts[space] >> zone & 1]
-    body = _square(x, y, TINTS[region]) if border else _circle(x, y, TINTS[region])
-    return body + _coast(x, y, coasts) + _text(x, y + 4, label, 11, f'fill="{INK}" font-weight="bold"') + star
-
-
-def _circle(x: float, y: float, tint: str) -> str:
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{tint}" stroke="{FAINT}" stroke-width="1.5"/>'
-
-
-def _square(x: float, y: float, tint: str) -> str:
-    corner, side = f'x="{x - RADIUS + 1:g}" y="{y - RADIUS + 1:g}"', 2 * RADIUS - 2
-    return f'<rect {corner} width="{side}" height="{side}" rx="3" fill="{tint}" stroke="{INK}" stroke-width="3"/>'
-
-
-def _coast(x: float, y: float, zones: Sequence[int]) -> str:
-    """A ring: its western half for the westernmost zone, its eastern half for the easternmost."""
-    arc = f"M{x:g} {y - RADIUS:g}A{RADIUS} {RADIUS} 0 0 {{}} {x:g} {y + RADIUS:g}"
-    halves = [(0, SEAS[zones[0]]), (1, SEAS[zones[-1]])] if zones else []
-    return "".join(f'<path d="{arc.format(k)}" fill="none" stroke="{sea}" stroke-width="4"/>' for k, sea in halves)
-
-
-def _arrows(board: Board) -> Iterable[str]:
-    """Heads on the links that armies follow, nearer to the lower end: the upper one's name is in the way."""
-    steps = {(here, int(row[here])) for row in board.next_step for here in range(len(row)) if row[here] >= 0}
-    for here, there in sorted(steps):
-        (x1, y1), (x2, y2) = _at(board, here), _at(board, there)
-        way = 0.64 if y2 > y1 else 0.4
-        yield _head(x1 + way * (x2 - x1), y1 + way * (y2 - y1), degrees(atan2(y2 - y1, x2 - x1)))
-
-
-def _head(x: float, y: float, turn: float) -> str:
-    return f'<path d="M7 0L-6 -6L-6 6Z" fill="{INK}" transform="translate({x:.1f} {y:.1f}) rotate({turn:.1f})"/>'
-
-
-def _star(x: float, y: float) -> str:
-    corners = [(9 if k % 2 == 0 else 4, k * pi / 5) for k in range(10)]
-    points = " ".join(f"{x + r * sin(turn):.1f},{y - r * cos(turn):.1f}" for r, turn in corners)
-    return f'<polygon points="{points}" fill="{GOLD}" stroke="{INK}"/>'
-
-
-def _name(board: Board, space: int) -> str:
-    """One line a word, then the Emperor of a capital; a halo keeps the words legible on links."""
-    x, y = _at(board, space)
-    halo = f'stroke="{PAPER}" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
-    words = [(word, f'fill="{INK}" {halo}') for word in board.names[space].split()]
-    emperors = [emperor for emperor, capital in zip(EMPERORS, board.capitals, strict=True) if capital == space]
-    words += [(emperor, f'fill="{BREAK}" font-style="italic" {halo}') for emperor in emperors]
-    return "".join(_text(x, y + RADIUS + 12 + 11 * k, word, 10.5, look) for k, (word, look) in enumerate(words))
-
-
-def _legend(board: Board) -> Iterable[str]:
-    top, column, left = PICTURE[1] * SCALE + 26, 172, 34
-    say = 'text-anchor="start" fill="' + INK + '"'
-    for region, name in enumerate(board.regions):
-        yield _circle(left + column * region, top, TINTS[region])
-        yield _text(left + column * region + 26, top + 4, f"{('', *NUMERALS)[region]} {name}".strip(), 12, say)
-    row = top + 46
-    marks = [
-        (_square(left, row, PAPER), "border"),
-        (_star(left + column, row), "capital, or ROMA"),
-        (_line(left + 2 * column - 18, row, left + 2 * column + 18, row, 1), "normal link"),
-        (_line(left + 3 * column - 18, row, left + 3 * column + 18, row, BROKEN), "broken link"),
-        (_head(left + 4 * column, row, 0), "way of the armies"),
-        *((_coast(left + column * (5 + z), row, [z]), f"on {zone}") for z, zone in enumerate(board.zones)),
-    ]
-    for place, (mark, words) in enumerate(marks):
-        yield mark + _text(left + column * place + 26, row + 4, words, 12, say)
+def picture() -> str:
+    """The map of the drawing, without pieces and panel."""
+    size = round(PICTURE[0] * SCALE), round(PICTURE[1] * SCALE)
+    return cutting(static_map() + legend(), SCALE, (0, 0), size) + "\n"
 
 
 if __name__ == "__main__":
