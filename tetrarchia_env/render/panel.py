@@ -35,6 +35,7 @@ ENDINGS = {
     "reserve empty": ("THE EMPIRE IS LOST", "no tokens were left in the reserve", LOSS),
     "truncated": ("CUT OFF", "the last turn was reached", "#5a5a5a"),
 }
+LOW = 3  # so few tokens in the reserve are shown as a danger
 
 
 @cache
@@ -58,7 +59,7 @@ def draw_panel(snapshot: Snapshot, story: Sequence[str], dice: str) -> Iterable[
     for row, emperor in enumerate(EMPERORS):
         yield _part(_emperor(snapshot, emperor), ROWS + ROW * row, ROW, class_="row", data_emperor=emperor)
     yield _part(_reserve(snapshot), BOX, STATE - BOX - 15, class_="reserve")
-    for place, fact in enumerate(_facts(snapshot, dice)):
+    for place, fact in enumerate(facts(snapshot, dice)):
         yield _part(_fact(*fact), STATE + STATE_LINE * place, 12, class_="fact", data_kind=fact[0])
     for place, event in enumerate(_lines(story)):
         yield _part(_event(*event), EVENTS + 18 + STORY_LINE * place, 12, class_="event")
@@ -145,11 +146,12 @@ def _reserve(snapshot: Snapshot) -> str:
 
 def _stock(kind: str, piece: str, count: int, x: float) -> str:
     """How many are left; red when tokens are about to run out, because then the game is lost."""
-    colour = LOSS if count <= 3 and kind != "armies" else theme.INK
+    colour = LOSS if count <= LOW and kind != "armies" else theme.INK
     return group(piece, at=(x, 26), scale=0.9) + _say(x + 18, 31, str(count), 15, font_weight="bold", fill=colour, data_kind=kind)
 
 
-def _facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
+def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
+    """What stands below the reserve: head and words of each line."""
     held = [name for name, kind in snapshot["tokens"].items() if BOARD.space_id(name) >= ROMAN_PROVINCES and kind in EMPERORS]
     yield "Borders held", f"{len(held)} of 6"
     yield "Last dice", dice or "none yet"

@@ -1,0 +1,134 @@
+"""A real Chromium without a display, driven through chromedriver by plain HTTP (W3C WebDriver)."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name of a reference to an element, from the standard
+KEYS = {
+    "Space": " ", "PageUp": "\ue00e", "PageDown": "\ue00f", "End": "\ue010", "Home": "\ue011", "Left": "\ue012", "Up": "\ue013",
+    "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007",
+}  # fmt: skip
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+)  # fmt: skip
+PATIENCE = 10.0  # seconds
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+MISSING = f"needs Chromium and chromedriver (Debian: chromium, chromium-driver); found {BROWSER or 'no browser'}, {DRIVER or 'no driver'}"
+
+
+class Browser:
+    """One window."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+
+    def open(self, address: str) -> None:
+        self._post("url", url=address)
+
+    def resize(self, width: int, height: int, *, phone: bool = False) -> None:
+        """The inside of the window, exactly; a phone has a touch screen and finer pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
+        self.command("Emulation.setDeviceMetricsOverride", **size)
+
+    def command(self, name: str, **values: object) -> Any:
+        """A command of the DevTools."""
+        return self._post("goog/cdp/execute", cmd=name, params=values)
+
+    def run(self, script: str) -> Any:
+        """What an expression of JavaScript is."""
+        return self._post("execute/sync", script=f"return {script}", args=[])
+
+    def click(self, selector: str) -> None:
+        """As a person does: it must be in sight and nothing may lie over it."""
+        element = self._post("element", using="css selector", value=selector)[ELEMENT]
+        self._post(f"element/{element}/click")
+
+    def press(self, *names: str) -> None:
+        for name in names:
+            strokes = [{"type": kind, "value": KEYS[name]} for kind in ("keyDown", "keyUp")]
+            self._post("actions", actions=[{"type": "key", "id": "keyboard", "actions": strokes}])
+
+    def wait_for(self, script: str, seconds: float = PATIENCE) -> None:
+        """Until an expression of JavaScript is true."""
+        end = time.monotonic() + seconds
+        while not self.run(script):
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} seconds: {script}")
+            time.sleep(0.02)
+
+    def sees(self, selector: str) -> bool:
+        """Whether the middle of this element is inside the window and nothing lies over it."""
+        middle = "const box = element.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2"
+        hit = "element.contains(document.elementFromPoint(x, y))"
+        return bool(self.run(f"((element) => {{ {middle}; return {hit}; }})(document.querySelector({json.dumps(selector)}))"))
+
+    def complaints(self) -> list[str]:
+        """What came to the console since the last time: errors and warnings."""
+        return [entry["message"] for entry in self._post("se/log", type="browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+    def photograph(self, path: Path) -> None:
+        path.write_bytes(b64decode(_call("GET", f"{self._session}/screenshot")))
+
+    def _post(self, place: str, **values: object) -> Any:
+        return _call("POST", f"{self._session}/{place}", values)
+
+
+@contextmanager
+def browser(folder: Path) -> Iterator[Browser]:
+    """A new browser that knows nothing; its files are in this folder."""
+    with _driver() as address:
+        session = f"{address}/session/{_call('POST', f'{address}/session', _wishes(folder))['sessionId']}"
+        try:
+            yield Browser(session)
+        finally:
+            _call("DELETE", session)
+
+
+def _wishes(folder: Path) -> dict[str, Any]:
+    options = {"binary": BROWSER, "args": [*FLAGS, f"--user-data-dir={folder}"]}
+    wishes = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+    return {"capabilities": {"alwaysMatch": wishes}}
+
+
+@contextmanager
+def _driver() -> Iterator[str]:
+    assert DRIVER
+    with subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield f"http://127.0.0.1:{_port(process)}"
+        finally:
+            process.terminate()
+
+
+def _port(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout
+    for line in process.stdout:
+        if found := re.search(r"started successfully on port (\d+)", line):
+            return found[1]
+    raise AssertionError("chromedriver ended before it was ready")
+
+
+_OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # never through a proxy
+
+
+def _call(method: str, address: str, values: object = None) -> Any:
+    content = None if values is None else json.dumps(values).encode()
+    request = urllib.request.Request(address, content, {"Content-Type": "application/json"}, method=method)
+    try:
+        with _OPEN(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+    except urllib.error.HTTPError as error:
+        raise AssertionError(f"{method} {address}: {json.load(error)['value']['message']}") from None

@@ -1,0 +1,191 @@
+"""A recorded game as one web page that needs nothing else: no network, no other file.
+
+Its frame is `page.html`, `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
+is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from string import Template
+from typing import Protocol
+
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.render import panel, theme
+from tetrarchia_env.render.legend import legend
+from tetrarchia_env.render.map import static_map
+from tetrarchia_env.render.pieces import army, figure, token
+from tetrarchia_env.render.shapes import attributes, clean
+from tetrarchia_env.render.svg import moving
+
+SIGN = "-16 -18 32 36"  # what is seen of a piece that stands as a sign in the panel
+LOOK = attributes(font_family=theme.FONT, text_anchor="middle")
+RESERVE = {"unrest": "Unrest", "revolt": "Revolts", "armies": "armies"}
+Places = dict[str, list[str]]  # id of an element of the page -> the parts that it consists of
+
+
+class Shown(Protocol):
+    """A position and what led to it; a `Frame` is one."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The position."""
+
+    @property
+    def agent(self) -> str | None:
+        """Who decided; None at the start."""
+
+    @property
+    def action(self) -> str | None:
+        """What, as text."""
+
+    @property
+    def story(self) -> Sequence[str]:
+        """What it brought about, in words."""
+
+    @property
+    def dice(self) -> str:
+        """Those of the last Barbarian phase."""
+
+
+def replay_page(frames: Sequence[Shown], title: str) -> str:
+    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action."""
+    if not frames:
+        raise ValueError("a page needs at least one position")
+    shown = [_places(frame) for frame in frames]
+    first = {place: "".join(parts) for place, parts in shown[0].items()}
+    return Template(_file("page.html")).substitute(
+        first, title=clean(title), last=len(frames) - 1, log=_log(frames), game=_data(shown, _turns(frames)),
+        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=_signs(),
+        fonts=_fonts(), colours=_colours(), css=_file("page.css"), js=_file("page.js"),
+    )  # fmt: skip
+
+
+def _file(name: str) -> str:
+    return files("tetrarchia_env.render").joinpath(name).read_text(encoding="utf-8").rstrip("\n")
+
+
+@cache
+def _fonts() -> str:
+    return "\n".join(_font(f"TetrarchiaSans-{name}.ttf", weight) for name, weight in (("Regular", "normal"), ("Bold", "bold")))
+
+
+def _font(name: str, weight: str) -> str:
+    content = b64encode(files("tetrarchia_env.render").joinpath("fonts", name).read_bytes()).decode()
+    return f'@font-face {{ font-family: "Tetrarchia Sans"; font-weight: {weight}; src: url(data:font/ttf;base64,{content}); }}'
+
+
+def _colours() -> str:
+    """The colours of the drawing, for the style of the page."""
+    names = {"ink": theme.INK, "paper": theme.PAPER, "accent": theme.PVRPLE, "gold": theme.GOLD_EDGE, "loss": panel.LOSS, "edge": theme.INK}
+    emperors = [f".{name} {{ background: {look.fill}; color: {look.letters}; }}" for name, look in theme.EMPEROR_LOOKS.items()]
+    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors])
+
+
+def _signs() -> str:
+    """The pieces that the panel shows, to be used by name."""
+    pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
+    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
+
+
+def _data(shown: Sequence[Places], turns: list[int]) -> str:
+    """What the script works with; no `<`, so that nothing in it can end the element that holds it."""
+    numbers: dict[str, int] = {}
+    frames = [{place: [numbers.setdefault(part, len(numbers)) for part in parts] for place, parts in places.items()} for places in shown]
+    return json.dumps({"parts": list(numbers), "frames": frames, "turns": turns}, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _turns(frames: Sequence[Shown]) -> list[int]:
+    """The frames that a turn begins with."""
+    numbers = [frame.snapshot["turn"] for frame in frames]
+    return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
+
+
+def _places(frame: Shown) -> Places:
+    snapshot = frame.snapshot
+    return {
+        "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
+        "head": [_head(snapshot), _score(snapshot)],
+        "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
+    }
+
+
+def _head(snapshot: Snapshot) -> str:
+    turn = f"Turn {snapshot['turn'] + 1}"
+    if snapshot["outcome"] not in panel.ENDINGS:
+        return f'<span class="turn">{turn}</span><span class="phase">{panel.PHASES[snapshot["phase"]]}</span>'
+    words, reason, colour = panel.ENDINGS[snapshot["outcome"]]
+    return f'<span class="ending" style="background:{colour}"><strong>{words}</strong>{turn}: {reason}</span>'
+
+
+def _score(snapshot: Snapshot) -> str:
+    words = str(snapshot.get("score", "")).replace("-", "\N{MINUS SIGN}")
+    return f'<span class="score"><strong>{words}</strong>score</span>'
+
+
+def _emperors(snapshot: Snapshot) -> Iterable[str]:
+    yield '<ul class="emperors">'
+    yield from (_emperor(snapshot, name) for name in EMPERORS)
+    yield "</ul>"
+
+
+def _emperor(snapshot: Snapshot, name: str) -> str:
+    running = snapshot["outcome"] == "running"
+    active = running and snapshot["emperor"] == name
+    points = f"{snapshot['ip']} IP" if active else ""
+    decides = "decides" if running and panel.DECIDERS.get(snapshot["phase"]) == name else ""
+    return (
+        f'<li class="emperor{" active" if active else ""}">{_sign(name)}<span><strong>{name.capitalize()}</strong>'
+        f"<small>{clean(snapshot['emperors'][name] or 'off the board')}</small>"
+        f'<small class="stock"><span>{_stock(snapshot, name)}</span><b>{decides or points}</b></small></span></li>'
+    )
+
+
+def _stock(snapshot: Snapshot, name: str) -> str:
+    supply, glory = snapshot["supply"][name], snapshot["glory"][name]
+    tokens = f"{supply} token{'' if supply == 1 else 's'}"
+    return f"{tokens}, glory {glory}" if glory else tokens
+
+
+def _sign(name: str) -> str:
+    return f'<svg aria-hidden="true"><use href="#sign-{name}"/></svg>'
+
+
+def _reserve(snapshot: Snapshot) -> str:
+    items = []
+    for kind, words in RESERVE.items():
+        count = snapshot["reserve"][kind]
+        low = ' class="low"' if count <= panel.LOW and kind != "armies" else ""
+        items.append(f"<li{low}>{_sign(kind)}<strong>{count}</strong> {words}</li>")
+    return f'<ul class="reserve"><li>Reserve</li>{"".join(items)}</ul>'
+
+
+def _facts(snapshot: Snapshot, dice: str) -> str:
+    rows = [f"<dt>{clean(head)}</dt><dd>{clean(words)}</dd>" for head, words in panel.facts(snapshot, dice)]
+    return f'<dl class="facts">{"".join(rows)}</dl>'
+
+
+def _log(frames: Sequence[Shown]) -> str:
+    """A list for each turn; an entry for each frame, under the turn in which it was decided."""
+    decided_in = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))]
+    lists = []
+    for _, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):
+        entries = list(numbers)
+        lists.append(_turn(decided_in[entries[0]], [_entry(frames[k]) for k in entries]))
+    return "".join(lists)
+
+
+def _turn(snapshot: Snapshot, entries: list[str]) -> str:
+    return f"<h2>Turn {snapshot['turn'] + 1}, {snapshot['emperor'].capitalize()}</h2><ol>{''.join(entries)}</ol>"
+
+
+def _entry(frame: Shown) -> str:
+    who = theme.EMPEROR_LOOKS[frame.agent].letter if frame.agent else "\N{MIDDLE DOT}"
+    lines = [clean(line) for line in frame.story] or [clean(frame.action or "the game begins")]
+    says = "".join(f'<span class="says{" more" if k else ""}">{line}</span>' for k, line in enumerate(lines))
+    badge = f'<span class="who {frame.agent or ""}" aria-hidden="true">{who}</span>'
+    return f'<li><button tabindex="-1">{badge}<span>{says}</span></button></li>'
