@@ -24,6 +24,8 @@ from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.engine.dice import words
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
+from tetrarchia_env.render.raster import draw_rgb
+from tetrarchia_env.show import frames_of_play
 
 EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
 LANES = 512
@@ -69,6 +71,8 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
     yield Row("Gymnasium", rate(single(), effort), "steps/s")
     yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
     yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
+    if find_spec("resvg_py"):
+        yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     yield from start_up()
 
 
@@ -158,6 +162,19 @@ def aec(env: Any) -> Callable[[], int]:
             env.step(None if terminated or truncated else choose(chooser, mask))
             steps += 1
         return steps
+
+    return play
+
+
+def pictures() -> Callable[[], int]:
+    """Every position of random games, each game a new one: what is kept of a picture helps only the next ones."""
+    chooser = random.Random(1)
+
+    def play() -> int:
+        frames = list(frames_of_play(Options(), chooser.getrandbits(32), lambda _, mask: choose(chooser, mask)))
+        for frame in frames:
+            draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice)
+        return len(frames)
 
     return play
 

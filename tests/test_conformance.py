@@ -3,8 +3,7 @@
 import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env as gymnasium_check
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
-from pettingzoo.test.render_test import collect_render_results
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.engine.scenarios import SCENARIOS
@@ -40,18 +39,18 @@ def test_pettingzoo_parallel_seed(arguments: dict[str, object]) -> None:
 
 
 @every_configuration
-@pytest.mark.parametrize("mode", RENDER_MODES)
-def test_pettingzoo_render(arguments: dict[str, object], mode: str) -> None:
-    """`render_test` itself needs the mode `human`; its part for a mode that there is."""
-    env = tetrarchia_v0.env(**arguments, render_mode=mode)
-    assert mode in env.metadata["render_modes"]
-    assert all(isinstance(board, str) and "ROMA" in board for board in collect_render_results(env))
+@pytest.mark.usefixtures("hurried")
+def test_pettingzoo_render(arguments: dict[str, object]) -> None:
+    """All render modes."""
+    has_roma = dict.fromkeys(("ansi", "svg"), lambda board: "ROMA" in board)
+    render_test(lambda render_mode: tetrarchia_v0.env(**arguments, render_mode=render_mode), has_roma)
+    assert tetrarchia_v0.env().metadata["render_modes"] == list(RENDER_MODES)
 
 
 @every_configuration
 def test_gymnasium(arguments: dict[str, object]) -> None:
     env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments)
-    gymnasium_check(env.unwrapped)
+    gymnasium_check(env.unwrapped, skip_render_check=True)  # test_render_modes.py has it
     assert env.spec is not None
 
 

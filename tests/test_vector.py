@@ -120,6 +120,16 @@ def test_next_game_of_a_lane_has_other_dice() -> None:
     assert len(different) > 64 * 2
 
 
+def test_wrong_seeds_are_refused() -> None:
+    many = lanes(Options(), 2)
+    for wrong, sentence in ((-1, "a seed is a whole number"), ([1], "2 of them, not 1"), ([1, -1], "not -1")):
+        with pytest.raises(ValueError, match=sentence):
+            many.reset(seed=wrong)
+    for env in (tetrarchia_v0.raw_env(), gymnasium.make("Tetrarchia-v0").unwrapped):
+        with pytest.raises(ValueError, match="a seed is a whole number"):
+            env.reset(seed=-1)
+
+
 def test_each_game_is_drawn() -> None:
     many = lanes(Options(), 3, render_mode="ansi")
     many.reset(seed=1)

@@ -8,12 +8,13 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.one_game import OneGame
-from tetrarchia_env.spaces import RENDER_MODES, dict_space, vector_space
+from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space, vector_space
 
 NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)
 NOTHING_LEGAL.setflags(write=False)
@@ -26,7 +27,7 @@ class TetrarchiaAEC(OneGame, AECEnv):
         "name": "tetrarchia_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": True,
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(self, **arguments: Any) -> None:
@@ -51,15 +52,19 @@ class TetrarchiaAEC(OneGame, AECEnv):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
+        if seed is not None:
+            batch.seed_array(seed)  # refused in our words before the libraries look at it
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
         self.begin(int(self._random.integers(2**63)) if seed is None else seed)
         self._sit_down()
+        self.show_unasked(begins=True)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
         super().restore(snapshot)
         self._sit_down()
+        self.show_unasked()
 
     def step(self, action: int | None) -> None:
         """One decision of the agent selected; `None` from an agent whose game is over."""
@@ -74,6 +79,7 @@ class TetrarchiaAEC(OneGame, AECEnv):
         if self.terminations[agent]:
             self.rewards = {name: reward + title for name, title in zip(EMPERORS, self.titles(), strict=True)}
         self._accumulate_rewards()
+        self.show_unasked()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What this agent sees; only the agent selected has legal actions."""
@@ -83,9 +89,6 @@ class TetrarchiaAEC(OneGame, AECEnv):
     def state(self) -> NDArray[np.float32]:
         """The whole game, always seen from diocletian."""
         return self.seen_by(0)
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
     def _sit_down(self) -> None:
         """All four agents at a game that goes on from here."""

@@ -1,18 +1,26 @@
 """Files are written whole or not at all."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write beside the place and move there: an interrupted run leaves the old file or none."""
+@contextmanager
+def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A file beside the goal that is moved there in the end: an interrupted run leaves the old file or none."""
     goal = Path(path)
     if not goal.parent.is_dir():
         raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
     draft = goal.with_name(f".{goal.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        yield draft
         os.replace(draft, goal)
-    except BaseException:
+    finally:
         draft.unlink(missing_ok=True)
-        raise
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file."""
+    with draft_of(path) as draft:
+        draft.write_text(text, encoding="utf-8")

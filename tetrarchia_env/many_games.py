@@ -22,8 +22,8 @@ from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
-from tetrarchia_env.render import draw_text
-from tetrarchia_env.spaces import check_render_mode, reward_kind
+from tetrarchia_env.render.modes import Drawing, draw_as
+from tetrarchia_env.spaces import check_render_mode_of_many, reward_kind
 
 LANE = np.dtype(
     (
@@ -81,7 +81,7 @@ class ManyGames:
             raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
         self.options = Options.of(ALSO, **arguments)
         self.reward_kind = reward_kind(reward)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = check_render_mode_of_many(render_mode)
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
         self.lanes = np.zeros(num_envs, dtype=LANE)
@@ -128,9 +128,9 @@ class ManyGames:
         """What was last seen of the games that the last step ended; other rows are older."""
         return _flat(self._finals)
 
-    def draw(self) -> tuple[str, ...] | None:
-        """Each game as text in the mode `ansi`."""
-        return tuple(draw_text(snapshot(game)) for game in self.games) if self.render_mode else None
+    def draw(self) -> tuple[Drawing, ...] | None:
+        """Each game as the render mode says."""
+        return tuple(draw_as(self.render_mode, snapshot(game)) for game in self.games) if self.render_mode else None
 
     def _observe(self) -> Floats:
         self._views = self._views[1], self._views[0]

@@ -1,7 +1,7 @@
 """One game behind an environment: what the AEC and the single-player face share."""
 
 import copy
-from typing import Any, Self, TypeGuard
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,19 @@ from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.rewards import potential, shared_reward, title_reward
 from tetrarchia_env.engine.state import GAME, OVER
 from tetrarchia_env.engine.turn import agent_to_act, play
+from tetrarchia_env.events import narrate
 from tetrarchia_env.options import Options
-from tetrarchia_env.render import draw_text
+from tetrarchia_env.render.modes import Drawing, draw_as
+from tetrarchia_env.render.raster import draw_rgb
+from tetrarchia_env.render.svg import draw_svg
+from tetrarchia_env.render.window import Window
 from tetrarchia_env.spaces import check_render_mode, reward_kind
 
 
 class OneGame:
-    """A game, its legal actions and its rewards; copies, deep copies and pickles are exact."""
+    """A game, its legal actions and its rewards; copies, deep copies and pickles are exact, but a window is not copied."""
+
+    metadata: ClassVar[dict[str, Any]]  # of the face
 
     def __init__(self, *, reward: str = "outcome", render_mode: str | None = None, **arguments: Any) -> None:
         self.options = Options.of(("reward", "render_mode"), **arguments)
@@ -29,9 +35,13 @@ class OneGame:
         self.game = np.zeros(1, dtype=GAME)
         self.game["phase"] = OVER  # until the first reset
         self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
+        self.window = Window()
+        self._story: tuple[str, ...] = ()
+        self._dice = ""
 
     def begin(self, seed: int) -> None:
         """A new game."""
+        self._forget()
         batch.reset(self.game, self.options, seed, self.masks)
 
     def play(self, action: int) -> float:
@@ -39,6 +49,8 @@ class OneGame:
         self.check_under_way()
         if not is_id(action) or not self.masks[0, action]:
             raise ValueError(self._refusal(action))
+        if self.render_mode:
+            self._remember(action)
         return float(_play(self.game, action, self.masks, self.reward_kind))
 
     def check_under_way(self) -> None:
@@ -64,9 +76,40 @@ class OneGame:
         seen: NDArray[np.float32] = batch.observe(self.game, np.array([emperor]))[0]
         return seen
 
-    def render(self) -> str | None:
-        """The board as text in the mode `ansi`."""
-        return draw_text(self.snapshot()) if self.render_mode else None
+    def render(self) -> Drawing | None:
+        """The game as text, pixels or SVG, as the render mode says; `human` shows it in the window."""
+        if self.render_mode == "human":
+            self._show()
+            return None
+        return draw_as(self.render_mode, self.snapshot(), story=self._story, dice=self._dice) if self.render_mode else None
+
+    def _show(self) -> None:
+        self.window.show(draw_rgb(self.snapshot(), story=self._story, dice=self._dice, width=self.window.width))
+
+    def show_unasked(self, *, begins: bool = False) -> None:
+        """In the mode `human` every new game opens the window, and every step is shown while it is open.
+
+        So a planner's copy, which has no window, shows nothing unless it is asked to.
+        """
+        if self.window.is_open or (begins and self.render_mode == "human"):
+            self.render()
+            self.window.hold(1 / self.metadata["render_fps"])
+
+    def _repr_svg_(self) -> str | None:
+        """The board in a notebook."""
+        return draw_svg(self.snapshot(), story=self._story, dice=self._dice) if self.game["level"].any() else None
+
+    def close(self) -> None:
+        """Close the window."""
+        self.window.close()
+
+    def _remember(self, action: int) -> None:
+        """What this action brings about, in words, for the next picture."""
+        story = narrate(self.game, action)
+        self._story, self._dice = story.lines, story.dice or self._dice
+
+    def _forget(self) -> None:
+        self._story, self._dice = (), ""
 
     def snapshot(self) -> notation.Snapshot:
         """The whole game as JSON data."""
@@ -81,6 +124,7 @@ class OneGame:
             rules["level"] = self.options.level_names[0]
         self.game = notation.restore({"rules": rules, **snapshot})
         self.masks = batch.legal_masks(self.game)
+        self._forget()
 
     def clone(self) -> Self:
         """An independent copy."""

@@ -11,7 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.many_games import ManyGames
-from tetrarchia_env.spaces import vector_space
+from tetrarchia_env.spaces import RENDER_FPS, vector_space
 
 Indices = None | int | Iterable[int]
 
@@ -27,6 +27,7 @@ class TetrarchiaVecEnv(VecEnv):
         self.many = ManyGames(num_envs, **arguments)
         self.render_mode = self.many.render_mode
         super().__init__(num_envs, vector_space(), Discrete(self.many.masks.shape[1]))
+        self.metadata["render_fps"] = RENDER_FPS  # for SB3's video recorder
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._began = time.time()
         self.seed(seed)
@@ -76,11 +77,20 @@ class TetrarchiaVecEnv(VecEnv):
         return legal
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> Any:
-        """Only `action_masks` is a method of the single games: a row for each."""
+        """Only `action_masks` (a row for each) and `render` are methods of the single games."""
+        if method_name == "render":
+            return [self._drawings()[i] for i in self._get_indices(indices)]
         if method_name != "action_masks":
-            raise AttributeError(f"a game of this VecEnv has the method action_masks, not {method_name!r}")
+            raise AttributeError(f"a game of this VecEnv has the methods action_masks and render, not {method_name!r}")
         masks = self.action_masks()
         return masks if indices is None else masks[self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """The pixels of every game in the mode `rgb_array`, as SB3's `render` asks for them."""
+        return self._drawings() if self.render_mode == "rgb_array" else [None] * self.num_envs
+
+    def _drawings(self) -> Sequence[Any]:
+        return self.many.draw() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """The same for all games: what this VecEnv has."""

@@ -7,11 +7,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.one_game import OneGame
-from tetrarchia_env.spaces import RENDER_MODES, dict_space
+from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space
 
 Seen = dict[str, NDArray[Any]]
 
@@ -23,7 +24,7 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
     legal one, with the mask of the observation or the info.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -32,8 +33,11 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
+        if seed is not None:
+            batch.seed_array(seed)  # refused in our words before the libraries look at it
         super().reset(seed=seed)
         self.begin(int(self.np_random.integers(2**63)) if seed is None else seed)
+        self.show_unasked(begins=True)
         return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
@@ -50,6 +54,7 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
             reward += sum(self.titles()) / len(EMPERORS)
         if not is_legal:
             info["illegal_action"] = True
+        self.show_unasked()
         return seen, reward, over and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -7,7 +7,9 @@ from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.rewards import REWARDS
 from tetrarchia_env.observation import SIZE
 
-RENDER_MODES = ("ansi",)
+RENDER_MODES = ("ansi", "rgb_array", "human", "svg")
+RENDER_MODES_OF_MANY = tuple(mode for mode in RENDER_MODES if mode != "human")
+RENDER_FPS = 2  # steps a second that `human` shows, so that a person can follow
 
 
 def vector_space() -> spaces.Box:
@@ -32,3 +34,10 @@ def check_render_mode(name: str | None) -> str | None:
     if name is not None and name not in RENDER_MODES:
         raise ValueError(f"unknown render_mode {name!r}: choose None or one of {', '.join(RENDER_MODES)}")
     return name
+
+
+def check_render_mode_of_many(name: str | None) -> str | None:
+    """The same for many games at once, which no window shows."""
+    if name == "human":
+        raise ValueError(f"render_mode 'human' shows one game, not many: choose None or one of {', '.join(RENDER_MODES_OF_MANY)}")
+    return check_render_mode(name)

@@ -43,7 +43,7 @@ tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_se
 `level`: four digits (R2.1) or a list of levels, one drawn for each game. `variants`: imperivm, mare_nostrvm, diarchia,
 patres_patriae, the_great. `modules`: dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war,
 great_persian_war, which sets level and modules. `fixed_setup`: R2.7. `max_turns`: the game is truncated when so many turns are
-finished. `reward`: as above. `render_mode`: `ansi`.
+finished. `reward`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 

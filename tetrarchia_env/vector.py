@@ -9,9 +9,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from tetrarchia_env import batch
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.many_games import ManyGames
-from tetrarchia_env.spaces import RENDER_MODES, dict_space
+from tetrarchia_env.render.modes import Drawing
+from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, dict_space
 
 Seen = dict[str, NDArray[Any]]
 
@@ -25,7 +27,11 @@ class TetrarchiaVector(VectorEnv):
     after the next.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": list(RENDER_MODES_OF_MANY),
+        "render_fps": RENDER_FPS,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(self, num_envs: int = 1, *, copy: bool = True, **arguments: Any) -> None:
         self.many = ManyGames(num_envs, **arguments)
@@ -39,8 +45,12 @@ class TetrarchiaVector(VectorEnv):
 
     def reset(self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
         """New games: `seed` for the first, the numbers after it for the others; or a seed for each."""
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        seen = self.many.begin(self._seeds(seed))
+        if seed is None:
+            seeds = self.np_random.integers(2**63, size=self.num_envs)
+        else:
+            seeds = batch.seed_array(self._seeds(seed))
+            super().reset(seed=int(seeds[0]))
+        seen = self.many.begin(seeds)
         return self._seen(seen), self._info()
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
@@ -52,14 +62,13 @@ class TetrarchiaVector(VectorEnv):
         info = self._info() | (self._final_info(ended) if ended.any() else {})
         return self._seen(seen), lanes["reward"].copy(), ended & ~truncated, truncated, info
 
-    def render(self) -> tuple[str, ...] | None:
+    def render(self) -> tuple[Drawing, ...] | None:
         """A drawing of each game."""
         return self.many.draw()
 
-    def _seeds(self, seed: int | Sequence[int] | None) -> Sequence[int] | NDArray[np.int64]:
-        if seed is None:
-            return self.np_random.integers(2**63, size=self.num_envs)
-        seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
+    def _seeds(self, seed: int | Sequence[int]) -> Sequence[int]:
+        """One for each game."""
+        seeds = seed if isinstance(seed, Sequence) else range(seed, seed + self.num_envs)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed is one number or {self.num_envs} of them, not {len(seeds)}")
         return seeds

@@ -2,17 +2,16 @@
 
 import io
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from importlib import import_module
+from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
+from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.svg import cutting, document, ground, moving
 
 Pixels = NDArray[np.uint8]
@@ -60,14 +59,6 @@ def _lay_over(frame: Pixels, patch: Patch, left: int, top: int) -> None:
 
 
 def _rasterise(svg: str) -> Pixels:
-    resvg, image = _library("resvg_py"), _library("PIL.Image")
+    resvg, image = library("resvg_py"), library("PIL.Image")
     png = resvg.svg_to_bytes(svg_string=svg, skip_system_fonts=True, font_files=list(FONTS))
     return np.asarray(image.open(io.BytesIO(png)).convert("RGBA"))
-
-
-@cache
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ValueError(f"pictures need {name.partition('.')[0]}: pip install tetrarchia[render]") from None
