@@ -1,15 +1,17 @@
 """The `tetrarchia` command: the only file that imports upwards, and only when a command runs."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from tetrarchia_env.notation import Replay
     from tetrarchia_env.options import Options
+    from tetrarchia_env.terminal.player import Chooser
 
 app = typer.Typer(
     help="TETRARCHIA, the cooperative board game of four Emperors, for reinforcement-learning research.",
@@ -26,6 +28,10 @@ Modules = Annotated[str, typer.Option(help="With commas: dux,pirates,goths")]
 Scenario = Annotated[str | None, typer.Option(help="carausian_revolt, danube_wars, mauretanian_war or great_persian_war")]
 Seed = Annotated[int, typer.Option(help="Fixes every die: the same seed and actions are the same game")]
 Agents = Annotated[str, typer.Option(help="One agent for all Emperors, or four with commas in turn order: random")]
+Speed = Annotated[float, typer.Option(help="Actions a second")]
+Render = Annotated[str | None, typer.Option(help="ansi: in the terminal; human: in a window; ansi if nothing is written to a file")]
+Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]
+Save = Annotated[Path | None, typer.Option(help="Keep the game as a replay file")]
 
 
 def main() -> None:
@@ -33,8 +39,27 @@ def main() -> None:
     try:
         app()
     except ValueError as error:
-        print(f"tetrarchia: {error}", file=sys.stderr)
-        sys.exit(2)
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'input or output'}: {error.strerror}")
+
+
+def _fail(sentence: str) -> None:
+    print(f"tetrarchia: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _command(body: Callable[..., None]) -> Callable[..., None]:
+    """A command of the app; Ctrl-C ends it with exit code 130."""
+
+    @wraps(body)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            body(*arguments, **options)
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+    return app.command()(run)
 
 
 @app.callback()
@@ -42,7 +67,7 @@ def tetrarchia() -> None:
     """Show the commands as a list even while there is only one."""
 
 
-@app.command()
+@_command
 def watch(
     level: Level = None,
     variants: Variants = "",
@@ -50,27 +75,81 @@ def watch(
     scenario: Scenario = None,
     seed: Seed = 0,
     agents: Agents = "random",
-    save: Annotated[Path | None, typer.Option(help="Keep the game as a replay file")] = None,
+    speed: Speed = 2.0,
+    render: Render = None,
+    film: Film = None,
+    save: Save = None,
 ) -> None:
-    """Watch agents play one game."""
-    from tetrarchia_env.notation import save_replay
+    """Watch agents play one game: in the terminal with keys, in a window, or as a film; plain lines into a pipe."""
+    from tetrarchia_env.engine.turn import agent_to_act
+    from tetrarchia_env.notation import action_id, record_replay, save_replay
+    from tetrarchia_env.show import Show, frames_of_play
+    from tetrarchia_env.terminal.showing import check_wishes, present
 
-    game = _played(_options(level, variants, modules, scenario), seed, agents)
-    _show(game)
+    check_wishes(speed, render, film, save)
+    options, players = _options(level, variants, modules, scenario), list(_choosers(agents, seed).values())
+    show = Show(frames_of_play(options, seed, lambda game, mask: players[agent_to_act(game[0])](game, mask)))
+    present(show, speed, render, film)
     if save:
-        save_replay(game, save)
+        actions = [action_id(str(frame.action)) for frame in show.all()[1:]]  # what was not watched is played now
+        save_replay(record_replay(options, seed, actions), save)
         print(f"saved: {save}")
 
 
-@app.command()
-def replay(file: Annotated[Path, typer.Argument(help="A replay file, as `watch --save` writes it")]) -> None:
-    """Play a replay file again, check every step, and show it."""
-    from tetrarchia_env.notation import load_replay
+@_command
+def replay(
+    file: Annotated[Path, typer.Argument(help="A replay file, as `watch --save` writes it")],
+    speed: Speed = 2.0,
+    render: Render = None,
+    film: Film = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page for any browser: game.html")] = None,
+) -> None:
+    """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
+    from tetrarchia_env.files import write_whole
+    from tetrarchia_env.show import Show, frames_of
+    from tetrarchia_env.terminal.showing import check_wishes, checked_replay, present
 
-    _show(load_replay(file))
+    check_wishes(speed, render, film, html)
+    show = Show(frames_of(checked_replay(file)))
+    if html:
+        from tetrarchia_env.render.page import replay_page
+
+        write_whole(html, replay_page(show.all(), file.stem))
+        print(f"written: {html}")
+    if render or film or not html:
+        present(show, speed, render, film)
 
 
-@app.command()
+@_command
+def play(
+    level: Level = None,
+    variants: Variants = "",
+    modules: Modules = "",
+    scenario: Scenario = None,
+    seed: Annotated[int | None, typer.Option(help="Fixes every die; a new game each time if not given")] = None,
+    agents: Agents = "random",
+    emperors: Annotated[str, typer.Option(help="Whom you play, with commas; agents play the others")] = "all",
+    save: Save = None,
+) -> None:
+    """Play in the terminal: you are some of the Emperors, or all."""
+    import secrets
+
+    from tetrarchia_env.notation import save_replay
+    from tetrarchia_env.terminal.player import Player, emperors_named
+    from tetrarchia_env.terminal.showing import check_folder
+    from tetrarchia_env.terminal.table import Table
+
+    check_folder(save)
+    yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
+    table = Table(_options(level, variants, modules, scenario), seed)
+    print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")
+    Player(table, {name: chooser for name, chooser in _choosers(agents, seed).items() if name not in yours}).run()
+    if save:
+        save_replay(table.replay(), save)
+        print(f"saved: {save}")
+
+
+@_command
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option(help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
@@ -101,42 +180,10 @@ def _names(text: str) -> list[str]:
     return text.split(",") if text else []
 
 
-def _played(options: "Options", seed: int, names: str) -> "Replay":
-    """A game between these agents, to its end."""
-    import numpy as np
-
+def _choosers(names: str, seed: int) -> dict[str, "Chooser"]:
+    """How each Emperor's agent decides."""
     from agents import make_agents
-    from tetrarchia_env import batch
-    from tetrarchia_env.board import EMPERORS
-    from tetrarchia_env.engine.turn import agent_to_act
-    from tetrarchia_env.notation import record_replay
+    from tetrarchia_env.batch import seed_array
 
-    games, masks = batch.new_games(options, seed)
-    agents = make_agents(names, seed)
-    actions = []
-    while masks.any():
-        actions.append(agents[EMPERORS[agent_to_act(games[0])]].act(games, masks[0]))
-        batch.step(games, np.array(actions[-1:]), masks)
-    return record_replay(options, seed, actions)
-
-
-def _show(game: "Replay") -> None:
-    """A line for each turn, then how it ended."""
-    from tetrarchia_env.notation import play_replay, snapshot
-
-    turn = -1
-    for position, agent, text in play_replay(game):
-        before = snapshot(position)
-        if before["turn"] != turn:
-            turn = before["turn"]
-            print(f"\n{turn + 1:4} {before['emperor']}: ", end="")
-        print(text if agent == before["emperor"] else f"({agent}: {text})", end="; ")
-    final = game.final
-    secured = sum(final["tokens"].get(name) in final["emperors"] for name in _borders())
-    print(f"\n\n{final['outcome']} after {final['turn']} turns: {secured} of 6 borders secured, score {final['score']}")
-
-
-def _borders() -> list[str]:
-    from tetrarchia_env.board import BOARD
-
-    return [BOARD.names[border] for border in BOARD.borders]
+    seed_array(seed)
+    return {emperor: agent.act for emperor, agent in make_agents(names, seed).items()}

@@ -1,54 +1,247 @@
-"""The board as plain text: a line a province, region by region, and what each Emperor has."""
+"""The board as text that fits 100 x 40: coloured for terminals, plain elsewhere; letters and marks say all without colour."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
-from tetrarchia_env.board import BOARD, NUMERALS
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
 
-WIDTH = 34
+Piece = tuple[str, str]  # words, and the name of their look
+Line = list[Piece]
+
+LOOKS = {  # the codes of ANSI's "select graphic rendition"; the Emperors' colours are those of the picture
+    "": "",
+    "dim": "2",
+    "strong": "1",
+    "head": "1;38;5;231;48;5;53",
+    "diocletian": "1;38;5;231;48;5;29",
+    "galerius": "1;38;5;16;48;5;220",
+    "constantius": "1;38;5;231;48;5;160",
+    "maximian": "1;38;5;231;48;5;25",
+    "dux": "1;38;5;16;48;5;208",
+    "unrest": "38;5;16;48;5;250",
+    "revolt": "1;38;5;214;48;5;16",
+    "army": "1;38;5;231;48;5;94",
+    "goths": "1;38;5;231;48;5;54",
+    "rebel": "1;38;5;231;48;5;126",
+    "pirates": "1;38;5;231;48;5;16",
+    "fleet": "1;38;5;231;48;5;31",
+    **{f"region {k}": f"1;38;5;16;48;5;{tint}" for k, tint in enumerate((218, 222, 150, 216, 153, 183, 180))},
+}
+TOKENS = {"unrest": "[u]", "revolt": "[R]", **{name: f"({name[0].upper()})" for name in EMPERORS}}
+ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
+PHASES = {
+    "fleets": "places the fleets",
+    "arrival": "arrives",
+    "roman": "Roman phase",
+    "boost": "combat, galerius may add 1",
+    "block": "constantius may block the army",
+}
+ENDINGS = {
+    "won": "THE EMPIRE IS SAVED",
+    "rome fell": "ROME HAS FALLEN",
+    "reserve empty": "THE EMPIRE IS LOST: NO TOKENS ARE LEFT",
+    "truncated": "CUT OFF",
+}
+DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he whose turn it is
+GAP = 2  # between the columns
+FIGURES = 8  # letters for who stands on a space
+NAMES = max(map(len, BOARD.names))
+CELL = 2 + NAMES + 5 + FIGURES
 
 
-def draw_text(snapshot: Snapshot) -> str:
-    """Two regions side by side, each with its border last; only what lies or stands there is named."""
-    blocks = [_region(snapshot, region) for region in range(len(BOARD.regions))]
-    pairs = [(blocks[1], blocks[4]), (blocks[2], blocks[5]), (blocks[3], blocks[6]), (blocks[0], _panel(snapshot))]
-    return "\n".join(line for left, right in pairs for line in _side_by_side(left, right))
+def draw_text(
+    snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 100, height: int = 40
+) -> str:
+    """The regions as they lie on the map, what is beside the board, and as much of the story's end as fits.
+
+    A line of the story that begins with ">" is the newest and stands out.
+    """
+    column = min(CELL, max((width - 2 * GAP) // 3, FIGURES + 8))
+    board = [_head(snapshot, min(width, 3 * column + 2 * GAP)), *_board(snapshot, dice, column), _march(snapshot, column)]
+    lines = board + _story(story, width, height - len(board))
+    return "\n".join(_inked(_clip(line, width), colour) for line in lines[:height])
 
 
-def _side_by_side(left: list[str], right: list[str]) -> list[str]:
-    height = max(len(left), len(right))
-    rows = zip(left + [""] * (height - len(left)), right + [""] * (height - len(right)), strict=True)
-    return [f"{one:{WIDTH + 10}}{other}".rstrip() for one, other in rows] + [""]
+def _inked(line: Line, colour: bool) -> str:
+    if not colour:
+        return "".join(words for words, _ in line).rstrip()
+    return "".join(f"\x1b[{LOOKS[look]}m{words}\x1b[0m" if LOOKS[look] else words for words, look in line)
 
 
-def _region(snapshot: Snapshot, region: int) -> list[str]:
+def _clip(line: Line, width: int) -> Line:
+    """No more than so many letters of it."""
+    kept: Line = []
+    for words, look in line:
+        kept.append((words[:width], look))
+        width -= len(kept[-1][0])
+    return [piece for piece in kept if piece[0]]
+
+
+def _length(line: Line) -> int:
+    return sum(len(words) for words, _ in line)
+
+
+def _filled(line: Line, width: int) -> Line:
+    """Exactly so many letters."""
+    return [*_clip(line, width), (" " * (width - _length(line)), "")]
+
+
+def _head(snapshot: Snapshot, width: int) -> Line:
+    left = f" TETRARCHIA   turn {snapshot['turn'] + 1}   {_situation(snapshot)}"
+    right = f"{_borders_held(snapshot)} of 6 borders   score {snapshot.get('score', '?')} "
+    return [(f"{left:{max(width - len(right), len(left) + 2)}}{right}"[:width], "head")]
+
+
+def _situation(snapshot: Snapshot) -> str:
+    if snapshot["outcome"] in ENDINGS:
+        return ENDINGS[snapshot["outcome"]]
+    doing = f"{snapshot['passing']} must move on" if snapshot["passing"] else PHASES[snapshot["phase"]]
+    return f"{snapshot['emperor']}: {doing}, {snapshot['ip']} IP"
+
+
+def _borders_held(snapshot: Snapshot) -> int:
+    return sum(snapshot["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
+
+
+def _board(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
+    """West to east and north to south, as on the map."""
+    italia, hispania, gallia, illyricum, graecia, asia, africa = (_region(snapshot, region, column) for region in range(len(BOARD.regions)))
+    rows = (
+        (gallia, illyricum, graecia),
+        (hispania, italia, asia),
+        (_emperors(snapshot), africa, _beside(snapshot, dice)),
+    )
+    return [line for row in rows for line in [*_side_by_side(row, column), []]][:-1]
+
+
+def _side_by_side(blocks: Sequence[list[Line]], column: int) -> list[Line]:
+    height = max(map(len, blocks))
+    full = [[*block, *[[]] * (height - len(block))] for block in blocks]
+    return [_row(cells, column) for cells in zip(*full, strict=True)]
+
+
+def _row(cells: Sequence[Line], column: int) -> Line:
+    pieces: Line = []
+    for cell in cells:
+        pieces += [*_filled(cell, column), (" " * GAP, "")]
+    return pieces[:-1]
+
+
+def _region(snapshot: Snapshot, region: int, column: int) -> list[Line]:
     numeral = f"{NUMERALS[region - 1]} " if region else ""
+    head = f" {numeral}{BOARD.regions[region]}"
     spaces = [space for space in range(len(BOARD.names)) if BOARD.region[space] == region]
-    return [f"{numeral}{BOARD.regions[region]}", *(_space(snapshot, space) for space in spaces)]
+    return [[(f"{head:{column}}", f"region {region}")], *(_space(snapshot, space, column) for space in spaces)]
 
 
-def _space(snapshot: Snapshot, space: int) -> str:
+def _space(snapshot: Snapshot, space: int, column: int) -> Line:
     name = BOARD.names[space]
-    standing = [emperor for emperor, place in snapshot["emperors"].items() if place == name]
-    standing += ["Dux"] if snapshot["dux"] == name else []
-    standing += [f"{kind} from {origin}" for place, origin, kind in snapshot["armies"] if place == name]
-    token = snapshot["tokens"].get(name)
-    content = ([f"[{token}]"] if token else []) + standing
-    number = "*" if BOARD.number[space] == 7 else str(BOARD.number[space])
-    return f" {number} {name:18}{' '.join(content)}"
+    room = column - FIGURES - 7
+    number = "*" if space >= ROMAN_PROVINCES else str(BOARD.number[space])
+    look = "strong" if name in snapshot["tokens"] else ""
+    return [(f"{number} ", "dim"), (f"{_short(name, room):{room}} ", look), _token(snapshot, space), (" ", ""), *_standing(snapshot, name)]
 
 
-def _panel(snapshot: Snapshot) -> list[str]:
-    reserve: dict[str, Any] = snapshot["reserve"]
-    supplies = [f" {name:12}{supply} tokens" for name, supply in snapshot["supply"].items()]
-    sea = f" fleets: {', '.join(snapshot['fleets']) or 'none'}"
-    pirates = [f" pirates: {snapshot['pirates']}"] if snapshot["pirates"] else []
-    ending = [] if snapshot["outcome"] == "running" else [f" {snapshot['outcome']}"]
+def _short(name: str, room: int) -> str:
+    """Of two words the second tells more: GERM. INFERIOR."""
+    first, _, second = name.partition(" ")
+    return name if len(name) <= room else f"{first[:4]}. {second}"[:room] if second else name[:room]
+
+
+def _token(snapshot: Snapshot, space: int) -> Piece:
+    """What lies there, else what is printed there (R1.5)."""
+    kind = snapshot["tokens"].get(BOARD.names[space])
+    if kind:
+        return TOKENS[kind], kind
+    if space == BOARD.roma:
+        return "(*)", "dim"
+    owners = [name for name, capital in zip(EMPERORS, BOARD.capitals, strict=True) if capital == space]
+    return (f"({owners[0][0]})", "dim") if owners else ("   ", "")
+
+
+def _standing(snapshot: Snapshot, name: str) -> Line:
+    """An army, a figure, or two while one passes (R4.3)."""
+    for place, origin, kind in snapshot["armies"]:
+        if place == name:
+            return [(f"{ARMIES[kind]} {origin}", kind)]
+    here = [figure for figure, place in {**snapshot["emperors"], "dux": snapshot["dux"]}.items() if place == name]
+    letters = 5 if len(here) < 2 else 3
+    pieces: Line = []
+    for figure in here:
+        pieces += [("+", ""), (figure.capitalize()[:letters], figure)]
+    return pieces[1:]
+
+
+def _emperors(snapshot: Snapshot) -> list[Line]:
+    """Who has the turn is marked by >, who else decides by ?."""
+    head: Line = [(" EMPERORS" + " " * (CELL - 9), "head")]
+    return [head, *(_emperor(snapshot, name) for name in EMPERORS), *([(words, "")] for words in _extras(snapshot))]
+
+
+def _emperor(snapshot: Snapshot, name: str) -> Line:
+    running = snapshot["outcome"] == "running"
+    active = running and name == snapshot["emperor"]
+    mark = ">" if active else "?" if running and name == DECIDERS.get(snapshot["phase"]) else " "
+    points = f"{snapshot['ip']} IP" if active else "" if snapshot["emperors"][name] else "off"
+    words = f" {name.capitalize():11} {snapshot['supply'][name]} tokens  {points}"
+    return [(mark, "strong"), (f" {name[0].upper()} ", name), (words, "strong" if active else "")]
+
+
+def _extras(snapshot: Snapshot) -> Iterator[str]:
+    """What variants and modules add."""
+    if snapshot["dux"]:
+        yield f"  Dux  {snapshot['dux']}"
+    if any(snapshot["glory"].values()):
+        yield "  glory  " + " ".join(f"{name[0].upper()} {glory}" for name, glory in snapshot["glory"].items() if glory)
+    owed = snapshot.get("pending", {}).get("owed")
+    if owed:
+        yield "  next turn  " + " ".join(f"{name[0].upper()} {ip:+} IP" for name, ip in owed.items())
+
+
+def _beside(snapshot: Snapshot, dice: str) -> list[Line]:
+    """Sea, reserve and dice, and what the marks mean."""
+    gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
+    reserve = snapshot["reserve"]
+    left: Line = [("reserve ", "dim"), (f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}", "")]
     return [
-        f"turn {snapshot['turn'] + 1}: {snapshot['emperor']}, {snapshot['phase']}, {snapshot['ip']} IP, score {snapshot['score']}",
-        *supplies,
-        f" reserve: {reserve['unrest']} Unrest, {reserve['revolt']} Revolts, {reserve['armies']} armies",
-        sea,
-        *pirates,
-        *ending,
+        [(f" SEA{gone}".ljust(CELL), "head")],
+        *(_zone(snapshot, zone) for zone in BOARD.zones),
+        left,
+        [("dice    ", "dim"), (dice or "none yet", "")],
+        [("[u] unrest ", "unrest"), (" ", ""), ("[R] revolt ", "revolt")],
+        [("(D) token  (d) printed  * border", "dim")],
     ]
+
+
+def _zone(snapshot: Snapshot, zone: str) -> Line:
+    pieces: Line = [(f"{zone:11} ", "")]
+    if zone in snapshot["fleets"]:
+        pieces.append((" fleet ", "fleet"))
+    if zone == snapshot["pirates"]:
+        pieces.append((" Pirates ", "pirates"))
+    return pieces
+
+
+def _march(snapshot: Snapshot, column: int) -> Line:
+    """Where each army goes next, and in how many steps it is in ROMA."""
+    steps = [_next_step(place, origin, kind, column) for place, origin, kind in snapshot["armies"]]
+    return _row(steps, column) if steps else []
+
+
+def _next_step(place: str, origin: str, kind: str, column: int) -> Line:
+    path, space = NUMERALS.index(origin), BOARD.space_id(place)
+    if kind == "rebel" or BOARD.next_step[path, space] < 0:
+        return [(origin, kind), (f" stays in {_short(place, column - 13)}", "")]
+    way = f", ROMA in {BOARD.steps_to_roma[path, space]}"
+    goal = _short(BOARD.names[BOARD.next_step[path, space]], column - len(origin) - len(way) - 4)
+    return [(origin, kind), (f" to {goal}{way}", "")]
+
+
+def _story(story: Sequence[str], width: int, room: int) -> list[Line]:
+    """Its last lines, the newest strong."""
+    lines: list[Line] = []
+    for event in story:
+        look = "strong" if event.startswith(">") else ""
+        lines += [[(part, look)] for part in wrap(event, width, subsequent_indent="    ")]
+    return lines[-room:] if room > 0 else []

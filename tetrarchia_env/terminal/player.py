@@ -1,0 +1,156 @@
+"""A person at the terminal plays some of the Emperors, or all; agents are the colleagues. Works on a pipe too."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby, pairwise
+from pathlib import Path
+
+from tetrarchia_env.batch import Games, Masks, legal_masks
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.notation import save_replay
+from tetrarchia_env.render.text import draw_text
+from tetrarchia_env.show import Frame
+from tetrarchia_env.terminal.choices import Choice, choices, chosen
+from tetrarchia_env.terminal.printing import ending, turn_lines
+from tetrarchia_env.terminal.surroundings import wants_colour, window
+from tetrarchia_env.terminal.table import Table
+
+Chooser = Callable[[Games, Masks], int]
+FEWEST = 4  # lines of the story that stay below the board
+HELP = """\
+  a number       do what stands beside it; 0 ends the turn
+  a text         the same by words, their beginnings are enough: move BELGICA, m belg, sec, dux att
+  undo           take back what you did in this turn, as long as no dice fell
+  board          show everything again
+  save FILE      keep the game so far as a replay file
+  quit           stop (so does the end of the input)
+  On the board: [u] unrest, [R] revolt, (D) a token of diocletian, (d) printed in his capital, (*) in ROMA, * a border.
+  Beside an action: its cost, and for a fight the chances to win, draw and lose."""
+
+
+def emperors_named(names: str) -> list[str]:
+    """R13.1: those that the person plays, from names with commas or "all"."""
+    given = list(EMPERORS) if names == "all" else names.split(",")
+    for name in given:
+        if name not in EMPERORS:
+            raise ValueError(f"unknown Emperor {name!r}: choose from {', '.join(EMPERORS)}, or all")
+    return given
+
+
+class Player:
+    """The talk with the person."""
+
+    def __init__(self, table: Table, colleagues: Mapping[str, Chooser]) -> None:
+        self._table = table
+        self._colleagues = colleagues  # whom it does not name, the person plays
+        self._told = 0  # the number of the last frame that was told
+        self._taken_back: list[str] = []  # and what is to be told besides
+
+    def run(self) -> None:
+        """Play to the end of the game, or until the person stops."""
+        with suppress(ImportError):
+            import readline  # noqa: F401  # arrow keys and a memory for `input`
+        while not self._table.is_over:
+            if not self._decide():
+                return
+        self._print(self._news(), [ending(self._table.frames[-1].snapshot)])
+
+    def _decide(self) -> bool:
+        """One decision of whoever is to act; whether to go on."""
+        colleague = self._colleagues.get(self._table.agent)
+        if colleague is None:
+            return self._ask()
+        self._table.play(colleague(self._table.game, legal_masks(self._table.game)[0]))
+        return True
+
+    def _ask(self) -> bool:
+        """Until something was done, or the person stops."""
+        offered = choices(self._table.game)
+        self._print(self._news(), list(menu(offered, window()[0])))
+        while (typed := self._read()) is not None:
+            if typed and self._obey(typed, offered):
+                return True
+        return False
+
+    def _read(self) -> str | None:
+        """A line without its outer blanks; None to stop."""
+        snapshot = self._table.frames[-1].snapshot
+        points = f", {snapshot['ip']} IP" if snapshot["phase"] == "roman" else ""
+        try:
+            typed = input(f"{self._table.agent}{points} > ").strip()
+        except EOFError:
+            print()
+            return None
+        return None if typed in ("quit", "q") else typed
+
+    def _obey(self, typed: str, offered: Sequence[Choice]) -> bool:
+        """Whether the position is to be shown again."""
+        word, _, rest = typed.partition(" ")
+        if word == "undo":
+            return self._undo()
+        if word in ("?", "help"):
+            print(HELP)
+        elif word == "save":
+            self._save(rest.strip())
+        elif word != "board":
+            return self._play(typed, offered)
+        return word == "board"
+
+    def _play(self, typed: str, offered: Sequence[Choice]) -> bool:
+        try:
+            choice = chosen(offered, typed)
+        except ValueError as error:
+            print(f"  {error}")
+            return False
+        self._table.play(choice.action)
+        return True
+
+    def _undo(self) -> bool:
+        undone = self._table.frames[-1]
+        if not self._table.undo():
+            print("  there is nothing to take back: dice have fallen, or the turn has just begun")
+            return False
+        self._told = self._table.frames[-1].number
+        self._taken_back = [f"  taken back: {undone.action}"]
+        return True
+
+    def _save(self, name: str) -> None:
+        try:
+            if not name:
+                raise ValueError("give the file a name: save game.json")
+            save_replay(self._table.replay(), Path(name).expanduser())
+            print(f"  saved: {name}")
+        except (ValueError, OSError) as error:
+            print(f"  {error}")
+
+    def _news(self) -> list[str]:
+        """What happened since this was last asked."""
+        steps = pairwise(self._table.frames[self._told :])
+        self._told = self._table.frames[-1].number
+        lines, self._taken_back = self._taken_back, []
+        for (_, by_colleague), group in groupby(steps, key=self._kind):
+            told = list(group)
+            lines += turn_lines(told) if by_colleague else (f"  {line}" for _, frame in told for line in frame.story)
+        return lines
+
+    def _kind(self, step: tuple[Frame, Frame]) -> tuple[int, bool]:
+        before, after = step
+        return before.snapshot["turn"], after.agent in self._colleagues
+
+    def _print(self, story: Sequence[str], below: Sequence[str]) -> None:
+        """The board, with as much of the story below it as fits the window, the older part above it."""
+        width, height = window()
+        frame = self._table.frames[-1]
+        board = draw_text(frame.snapshot, colour=wants_colour(), dice=frame.dice, width=width, height=1000).split("\n")
+        room = max(height - len(board) - len(below) - 1, FEWEST)
+        print("\n".join([*story[:-room], *board, *story[-room:], *below]), flush=True)
+
+
+def menu(offered: Sequence[Choice], width: int) -> Iterator[str]:
+    """Fights with a line each, the rest in columns."""
+    yield from (str(choice) for choice in offered if choice.odds)
+    cells = [str(choice) for choice in offered if not choice.odds]
+    column = max(map(len, cells), default=0) + 1
+    rows = -(-len(cells) // max(width // column, 1))
+    for row in range(rows):
+        yield "".join(f"{cell:{column}}" for cell in cells[row::rows]).rstrip()

@@ -1,0 +1,51 @@
+"""A game as plain lines: for pipes and files, and for what stays in the terminal afterwards."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
+
+from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.show import Frame, Show
+
+TOLD_BY_RESULT = ("attack", "dux attack", "secure", "boost", "block", "accept")  # the text alone does not say what came of it
+
+
+def print_show(show: Show) -> None:
+    """A line for each turn and its events below it, as they come, then how it ended."""
+    for _, steps in groupby(pairwise(frames(show)), key=lambda step: step[0].snapshot["turn"]):
+        for line in turn_lines(list(steps)):
+            print(line)
+        print(end="", flush=True)
+    print(f"\n{ending(show.all()[-1].snapshot)}", flush=True)
+
+
+def frames(show: Show) -> Iterator[Frame]:
+    """One after the other, each made when it is asked for."""
+    number = 0
+    while (frame := show.frame(number)).number == number:
+        yield frame
+        number += 1
+
+
+def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
+    """What was decided in a turn, in one line, and what happened by itself; a step is a frame and the next."""
+    steps = list(steps)
+    start = steps[0][0].snapshot
+    decisions = "; ".join(_decision(start["emperor"], frame) for _, frame in steps)
+    yield f"{start['turn'] + 1:4} {start['emperor']}: {decisions}"
+    yield from (f"       {line}" for _, frame in steps for line in news(frame))
+
+
+def _decision(emperor: str, frame: Frame) -> str:
+    return f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})"
+
+
+def news(frame: Frame) -> tuple[str, ...]:
+    """The events that the action's own text does not tell."""
+    return frame.story if str(frame.action).startswith(TOLD_BY_RESULT) else frame.story[1:]
+
+
+def ending(final: Snapshot) -> str:
+    """How a game stands or ended, in one sentence."""
+    secured = sum(final["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
+    return f"{final['outcome']} after {final['turn']} turns: {secured} of 6 borders secured, score {final['score']}"

@@ -1,0 +1,62 @@
+"""What `watch` and `replay` have in common: wishes that are checked before anything is played, and where a show is shown."""
+
+from pathlib import Path
+
+from tetrarchia_env.notation import Replay, load_replay, play_replay
+from tetrarchia_env.show import Show
+from tetrarchia_env.terminal.printing import ending
+
+RENDERS = ("ansi", "human")
+
+
+def check_wishes(speed: float, render: str | None, film: Path | None, file: Path | None) -> None:
+    """ValueError, in one sentence, for what could not be done afterwards."""
+    if not 0 < speed < float("inf"):
+        raise ValueError(f"the speed is a number of actions a second, more than 0, not {speed}")
+    if render not in (None, *RENDERS):
+        raise ValueError(f"--render is {' or '.join(RENDERS)}, not {render!r}")
+    if film:
+        from tetrarchia_env.render.film import film_ending
+
+        film_ending(film)
+    check_folder(film)
+    check_folder(file)
+
+
+def check_folder(goal: Path | None) -> None:
+    """A file that is to be written needs a folder."""
+    if goal and not goal.parent.is_dir():
+        raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+
+
+def checked_replay(file: Path) -> Replay:
+    """What the file holds, with every step played and found legal."""
+    game = load_replay(file)
+    try:
+        for _ in play_replay(game):
+            pass
+    except ValueError as error:
+        raise ValueError(f"replay {file}: {error}") from None
+    return game
+
+
+def present(show: Show, speed: float, render: str | None, film: Path | None) -> None:
+    """In the terminal or in a window, unless only a film is wanted; then the film."""
+    if render == "human":
+        from tetrarchia_env.render.window import open_window
+
+        open_window(show, speed)
+    elif render or not film:
+        from tetrarchia_env.terminal.viewer import view
+
+        view(show, speed)
+    if film:
+        _shoot(show, speed, film)
+
+
+def _shoot(show: Show, speed: float, film: Path) -> None:
+    from tetrarchia_env.render.film import save_film
+
+    frames = show.all()
+    save_film(frames, film, speed)
+    print(f"{ending(frames[-1].snapshot)}\nwritten: {film}")
