@@ -11,9 +11,11 @@ COMPILES := a first run compiles the rules: about half a minute
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## play one full game between random agents in the terminal
+demo: $(READY) ## play one full game between random agents, and make a page to replay it in the browser
 	@echo "demo: one game between random agents ($(COMPILES))"
-	@$(BIN)/tetrarchia watch --agents random --seed 1
+	@mkdir -p demo
+	@$(BIN)/tetrarchia watch --agents random --seed 1 --save demo/game.json | cat
+	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
 
 test: $(READY) ## run all tests, the fast ones first
 	@echo "test: one game, so that the workers find the rules compiled ($(COMPILES))"

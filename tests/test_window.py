@@ -191,7 +191,7 @@ def test_a_show_stops_at_its_end_and_tells_its_speed(monkeypatch: pytest.MonkeyP
     assert "paused" in person.titles[-1]
 
 
-@pytest.mark.parametrize("speed", [0, -1, 1000, float("nan")])
+@pytest.mark.parametrize("speed", [0, -1, 2000, float("nan")])
 def test_a_speed_that_cannot_be_is_refused(speed: float, tmp_path: Path) -> None:
     for watch in (lambda: open_window(Show(iter(())), speed), lambda: save_film([], tmp_path / "game.gif", speed)):
         with pytest.raises(ValueError, match="actions a second"):

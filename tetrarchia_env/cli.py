@@ -134,12 +134,13 @@ def play(
     """Play in the terminal: you are some of the Emperors, or all."""
     import secrets
 
+    from tetrarchia_env.files import check_folder
     from tetrarchia_env.notation import save_replay
     from tetrarchia_env.terminal.player import Player, emperors_named
-    from tetrarchia_env.terminal.showing import check_folder
     from tetrarchia_env.terminal.table import Table
 
-    check_folder(save)
+    if save:
+        check_folder(save)
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
     table = Table(_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")

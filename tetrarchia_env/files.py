@@ -6,12 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def check_folder(goal: Path) -> None:
+    """ValueError if there is none to write this file into."""
+    if not goal.parent.is_dir():
+        raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+
+
 @contextmanager
 def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file beside the goal that is moved there in the end: an interrupted run leaves the old file or none."""
     goal = Path(path)
-    if not goal.parent.is_dir():
-        raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+    check_folder(goal)
     draft = goal.with_name(f".{goal.name}.{os.getpid()}")
     try:
         yield draft

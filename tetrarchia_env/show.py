@@ -10,6 +10,14 @@ from tetrarchia_env.events import narrate
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, play_replay, snapshot
 from tetrarchia_env.options import Options
 
+SLOWEST, FASTEST = 0.01, 1000.0  # actions a second
+
+
+def check_speed(speed: float) -> None:
+    """ValueError if nobody could watch it."""
+    if not SLOWEST <= speed <= FASTEST:
+        raise ValueError(f"the speed is from {SLOWEST:g} to {FASTEST:g} actions a second, not {speed!r}")
+
 
 @dataclass(frozen=True)
 class Frame:

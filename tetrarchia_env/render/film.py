@@ -17,12 +17,11 @@ from tetrarchia_env.files import draft_of
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
 from tetrarchia_env.render.svg import height_of
-from tetrarchia_env.show import Frame
+from tetrarchia_env.show import Frame, check_speed
 
 WIDTH = 900
 HEIGHT = height_of(WIDTH) // 2 * 2  # H.264 wants even numbers
 ENDING = 3.0  # seconds that the last picture stays
-SLOWEST, FASTEST = 1 / 8, 50.0  # actions a second; browsers slow a GIF down that is faster
 COLOURS = 255  # of a GIF; one more is for "as before"
 QUALITY = "20"  # H.264's crf: text stays sharp
 
@@ -38,8 +37,7 @@ def film_ending(path: Path) -> str:
 def save_film(frames: Iterable[Frame], path: Path, speed: float = 2.0) -> None:
     """Write a film of so many actions a second, whole or not at all; the last picture stays longer."""
     write = WRITERS[film_ending(path)]
-    if not SLOWEST <= speed <= FASTEST:
-        raise ValueError(f"the speed of a film is from {SLOWEST:g} to {FASTEST:g} actions a second, not {speed!r}")
+    check_speed(speed)
     console = Console(stderr=True)
     with draft_of(path) as draft, Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         total = len(frames) if isinstance(frames, Sized) else None

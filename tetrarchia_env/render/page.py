@@ -21,6 +21,7 @@ from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
 from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 SIGN = "-16 -18 32 36"  # what is seen of a piece that stands as a sign in the panel
 LOOK = attributes(font_family=theme.FONT, text_anchor="middle")
@@ -116,10 +117,10 @@ def _places(frame: Shown) -> Places:
 
 def _head(snapshot: Snapshot) -> str:
     turn = f"Turn {snapshot['turn'] + 1}"
-    if snapshot["outcome"] not in panel.ENDINGS:
-        return f'<span class="turn">{turn}</span><span class="phase">{panel.PHASES[snapshot["phase"]]}</span>'
-    words, reason, colour = panel.ENDINGS[snapshot["outcome"]]
-    return f'<span class="ending" style="background:{colour}"><strong>{words}</strong>{turn}: {reason}</span>'
+    if snapshot["outcome"] not in ENDINGS:
+        return f'<span class="turn">{turn}</span><span class="phase">{PHASES[snapshot["phase"]]}</span>'
+    (head, reason), colour = ENDINGS[snapshot["outcome"]], panel.ENDING_COLOURS[snapshot["outcome"]]
+    return f'<span class="ending" style="background:{colour}"><strong>{head}</strong>{turn}: {reason}</span>'
 
 
 def _score(snapshot: Snapshot) -> str:
@@ -137,7 +138,7 @@ def _emperor(snapshot: Snapshot, name: str) -> str:
     running = snapshot["outcome"] == "running"
     active = running and snapshot["emperor"] == name
     points = f"{snapshot['ip']} IP" if active else ""
-    decides = "decides" if running and panel.DECIDERS.get(snapshot["phase"]) == name else ""
+    decides = "decides" if running and DECIDERS.get(snapshot["phase"]) == name else ""
     return (
         f'<li class="emperor{" active" if active else ""}">{_sign(name)}<span><strong>{name.capitalize()}</strong>'
         f"<small>{clean(snapshot['emperors'][name] or 'off the board')}</small>"

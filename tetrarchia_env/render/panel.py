@@ -9,6 +9,7 @@ from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import Part, attributes, box, circle, group, line, path, star, text
+from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 LEFT, RIGHT = theme.MAP_WIDTH + 16, theme.WIDTH - 16
 INNER = RIGHT - LEFT
@@ -20,21 +21,7 @@ LINES = (theme.HEIGHT - EVENTS - 24) // STORY_LINE
 
 LOSS, OLD = "#8e1b12", "#5d554a"
 
-PHASES = {
-    "fleets": "placing the fleets",
-    "arrival": "arrival",
-    "roman": "Roman phase",
-    "boost": "combat: galerius may add 1",
-    "block": "constantius may block the army",
-    "over": "the game is over",
-}
-DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he whose turn it is
-ENDINGS = {
-    "won": ("THE EMPIRE IS SAVED", "all six borders are held", "#2c6e2f"),
-    "rome fell": ("ROME HAS FALLEN", "an army entered ROMA", LOSS),
-    "reserve empty": ("THE EMPIRE IS LOST", "no tokens were left in the reserve", LOSS),
-    "truncated": ("CUT OFF", "the last turn was reached", "#5a5a5a"),
-}
+ENDING_COLOURS = {"won": "#2c6e2f", "rome fell": LOSS, "reserve empty": LOSS, "truncated": "#5a5a5a"}
 LOW = 3  # so few tokens in the reserve are shown as a danger
 
 
@@ -82,7 +69,7 @@ def _head(snapshot: Snapshot) -> str:
 
 
 def _ending(snapshot: Snapshot) -> str:
-    words, reason, colour = ENDINGS[snapshot["outcome"]]
+    (words, reason), colour = ENDINGS[snapshot["outcome"]], ENDING_COLOURS[snapshot["outcome"]]
     banner = box(0, 6, INNER - 52, 36, rx=4, fill=colour)
     big = _say(8, 22, words, 13, fill=theme.WHITE, font_weight="bold", class_="outcome")
     small = _say(8, 36, f"turn {snapshot['turn'] + 1}: {reason}", 9.5, fill=theme.WHITE, class_="turn")

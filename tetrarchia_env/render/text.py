@@ -5,6 +5,7 @@ from textwrap import wrap
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 Piece = tuple[str, str]  # words, and the name of their look
 Line = list[Piece]
@@ -30,20 +31,6 @@ LOOKS = {  # the codes of ANSI's "select graphic rendition"; the Emperors' colou
 }
 TOKENS = {"unrest": "[u]", "revolt": "[R]", **{name: f"({name[0].upper()})" for name in EMPERORS}}
 ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
-PHASES = {
-    "fleets": "places the fleets",
-    "arrival": "arrives",
-    "roman": "Roman phase",
-    "boost": "combat, galerius may add 1",
-    "block": "constantius may block the army",
-}
-ENDINGS = {
-    "won": "THE EMPIRE IS SAVED",
-    "rome fell": "ROME HAS FALLEN",
-    "reserve empty": "THE EMPIRE IS LOST: NO TOKENS ARE LEFT",
-    "truncated": "CUT OFF",
-}
-DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he whose turn it is
 GAP = 2  # between the columns
 FIGURES = 8  # letters for who stands on a space
 NAMES = max(map(len, BOARD.names))
@@ -95,7 +82,7 @@ def _head(snapshot: Snapshot, width: int) -> Line:
 
 def _situation(snapshot: Snapshot) -> str:
     if snapshot["outcome"] in ENDINGS:
-        return ENDINGS[snapshot["outcome"]]
+        return ": ".join(ENDINGS[snapshot["outcome"]])
     doing = f"{snapshot['passing']} must move on" if snapshot["passing"] else PHASES[snapshot["phase"]]
     return f"{snapshot['emperor']}: {doing}, {snapshot['ip']} IP"
 

@@ -12,14 +12,13 @@ import numpy as np
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
-from tetrarchia_env.show import Frame, Show
+from tetrarchia_env.show import FASTEST, SLOWEST, Frame, Show, check_speed
 
 NAME = "TETRARCHIA"
 WIDTH = 1200  # of a new window, if the desktop is larger
 MARGIN = 0.9  # of the desktop, at most
 NAP = 10  # milliseconds between two looks at what the person does
 PATIENCE = 0.3  # seconds until a paused picture is drawn again, sharp in a window of another size
-SLOWEST, FASTEST = 1 / 8, 64.0  # actions a second
 LEAVE = ("q", "escape")
 HELP = "space: play or pause, arrows: one action, + -: speed, q: quit"
 
@@ -200,8 +199,7 @@ COMMANDS: dict[str, Callable[[_Projector], None]] = {
 
 def open_window(show: Show, speed: float) -> None:
     """Watch a show at this many actions a second, until the person leaves."""
-    if not SLOWEST <= speed <= FASTEST:
-        raise ValueError(f"speed is from {SLOWEST:g} to {FASTEST:g} actions a second, not {speed!r}")
+    check_speed(speed)
     window, projector = Window(), _Projector(show, speed)
     check_display()
     try:

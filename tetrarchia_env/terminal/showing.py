@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from tetrarchia_env.files import check_folder
 from tetrarchia_env.notation import Replay, load_replay, play_replay
-from tetrarchia_env.show import Show
+from tetrarchia_env.show import Show, check_speed
 from tetrarchia_env.terminal.printing import ending
 
 RENDERS = ("ansi", "human")
@@ -11,22 +12,16 @@ RENDERS = ("ansi", "human")
 
 def check_wishes(speed: float, render: str | None, film: Path | None, file: Path | None) -> None:
     """ValueError, in one sentence, for what could not be done afterwards."""
-    if not 0 < speed < float("inf"):
-        raise ValueError(f"the speed is a number of actions a second, more than 0, not {speed}")
+    check_speed(speed)
     if render not in (None, *RENDERS):
         raise ValueError(f"--render is {' or '.join(RENDERS)}, not {render!r}")
     if film:
         from tetrarchia_env.render.film import film_ending
 
         film_ending(film)
-    check_folder(film)
-    check_folder(file)
-
-
-def check_folder(goal: Path | None) -> None:
-    """A file that is to be written needs a folder."""
-    if goal and not goal.parent.is_dir():
-        raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+    for goal in (film, file):
+        if goal:
+            check_folder(goal)
 
 
 def checked_replay(file: Path) -> Replay:

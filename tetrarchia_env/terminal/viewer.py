@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable
 
 from tetrarchia_env.render.text import draw_text
-from tetrarchia_env.show import Show
+from tetrarchia_env.show import FASTEST, SLOWEST, Show
 from tetrarchia_env.terminal.printing import ending, print_show
 from tetrarchia_env.terminal.surroundings import is_interactive, wants_colour, window
 
-FASTEST, SLOWEST = 64.0, 1 / 16  # actions a second, by keys
 WIDTH, HEIGHT = 100, 33  # of a window that shows the board and a little of the story
 LOG = 60  # lines of the past that are kept at hand
 HELP = "space play/pause   <- -> action   up down turn   Home End   + - speed   12 Enter jump   q quit"
