@@ -12,6 +12,6 @@ DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he
 ENDINGS = {  # how a game ended, and why
     "won": ("THE EMPIRE IS SAVED", "all six borders are held"),
     "rome fell": ("ROME HAS FALLEN", "an army entered ROMA"),
-    "reserve empty": ("THE EMPIRE IS LOST", "no tokens were left in the reserve"),
+    "reserve empty": ("THE EMPIRE IS LOST", "no tokens are left"),
     "truncated": ("CUT OFF", "the last turn was reached"),
 }
