@@ -178,4 +178,6 @@ def test_the_page_is_current() -> None:
 def test_the_pages_example_runs() -> None:
     page = (Path(__file__).parents[1] / "docs" / "observation.md").read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(compile(block, "docs/observation.md", "exec"), {})
+        names: dict[str, object] = {}
+        exec(compile(block, "docs/observation.md", "exec"), names)
+        assert "views" in names

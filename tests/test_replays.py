@@ -233,7 +233,7 @@ def test_an_altered_final_position_is_refused(file: Path, alter: Callable[[Conte
 
 def test_an_altered_seed_is_refused(file: Path) -> None:
     change(file, lambda content: content.update(seed=12))
-    refusal(file)
+    assert "\n" not in refusal(file)
 
 
 def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:

@@ -224,4 +224,6 @@ def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], w
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("arguments", [{name: None} for name in ("level", "scenario", "render_mode")], ids=str)
 def test_none_is_the_same_as_not_given(arguments: dict[str, Any], face: str) -> None:
-    FACES[face](**arguments).reset(seed=1)
+    given, left_out = FACES[face](**arguments), FACES[face]()
+    assert given.unwrapped.metadata == left_out.unwrapped.metadata
+    given.reset(seed=1)
