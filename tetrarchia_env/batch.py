@@ -57,7 +57,8 @@ def legal_masks(games: Games) -> Masks:
 def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
     """A row for each game: what these Emperors see, or whoever is to act."""
     observations = np.zeros((len(games), SIZE), dtype=np.float32)
-    _observe(games, agents_to_act(games) if viewers is None else viewers, observations.view(OBSERVATION)[:, 0])
+    views = np.ndarray(len(games), OBSERVATION, observations.data)  # as .view does, in a fifth of the time
+    _observe(games, agents_to_act(games) if viewers is None else viewers, views)
     return observations
 
 

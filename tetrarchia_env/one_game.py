@@ -46,8 +46,8 @@ class OneGame:
 
     def play(self, action: int) -> float:
         """One action; the reward that all four share. An illegal one leaves the game untouched."""
-        self.check_under_way()
         if not is_id(action) or not self.masks[0, action]:
+            self.check_under_way()
             raise ValueError(self._refusal(action))
         if self.render_mode:
             self._remember(action)
