@@ -13,12 +13,12 @@ COMBINATIONS = 20
 
 
 def fingerprint(options: Options, seed: int) -> str:
-    """All bytes of a random game, record and mask, after each step."""
+    """All bytes of a random game, record, mask and observation, after each step."""
     games, masks = batch.new_games(options, seed)
     choosers = words(batch.seed_array(seed + 1))
-    digest = hashlib.sha256(games.tobytes() + masks.tobytes())
+    digest = hashlib.sha256()
     while batch.playout(games, masks, choosers, steps=1):
-        digest.update(games.tobytes() + masks.tobytes())
+        digest.update(games.tobytes() + masks.tobytes() + batch.observe(games).tobytes())
     return digest.hexdigest()
 
 

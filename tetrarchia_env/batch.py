@@ -177,10 +177,10 @@ def random_legal(mask: Masks, word: np.uint64) -> int:
     """One of the legal actions, each as likely."""
     number = 0
     for action in range(len(mask)):
-        number += mask[action]
+        number += int(mask[action])  # an int8 would wrap uncompiled
     chosen = draw(word, np.uint64(number))
     for action in range(len(mask)):
-        chosen -= mask[action]
+        chosen -= int(mask[action])
         if chosen < 0:
             return action
     return -1

@@ -156,29 +156,21 @@ def encode_chains(tokens: int, row: Any) -> None:
 
 @jit
 def encode_ways(game: Game, viewer: int, view: View) -> None:
-    """What it costs him to get to each space (R4.1), counted down from 8 by the IP needed."""
+    """What it costs him to get to each space (R4.1): cheapest first, each space once."""
     closed = armies(game)
     here = BIT[game.at[viewer]]
     in_one = in_two = in_three = 0  # reached with 1, 2 and 3 IP more
-    reached = 0
-    for _ in range(FARTHEST + 1):
-        reached |= here
-        add(view.nearness[0], reached)
+    for cost in range(FARTHEST + 1):
+        closed |= here
         while here:
             space = first_of(here)
             here ^= BIT[space]
+            view.nearness[0, space] = 1 - cost / 8
             near, far = NORMAL[space] | by_sea(game, space), BROKEN[space]
             in_one |= near & ~game.revolts
             in_two |= near & game.revolts | far & ~game.revolts
             in_three |= far & game.revolts
-        here, in_one, in_two, in_three = in_one & ~(closed | reached), in_two, in_three, 0
-
-
-@jit
-def add(row: Any, spaces: int) -> None:
-    """An eighth more at these spaces."""
-    for space in range(SPACES):
-        row[space] += np.float32(spaces >> space & 1) * np.float32(0.125)
+        here, in_one, in_two, in_three = in_one & ~closed, in_two, in_three, 0
 
 
 @jit
