@@ -85,5 +85,6 @@ def test_ratios_compare_what_was_measured() -> None:
 
 
 def test_peers_that_are_here_are_measured() -> None:
+    pytest.importorskip("pygame")  # PettingZoo's classic games need it; the set-up installs it
     names = [row.what for row in peers.measure_peers(benchmark.Effort(seconds=0.01, rounds=1))]
-    assert set(names) <= {f"PettingZoo {name}" for name in peers.PETTINGZOO} | {f"OpenSpiel {name}" for name in peers.OPEN_SPIEL}
+    assert names[:2] == ["PettingZoo tictactoe_v3", "PettingZoo connect_four_v3"]
