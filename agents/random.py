@@ -1,16 +1,15 @@
 """The agent that knows nothing."""
 
-import numpy as np
+from dataclasses import dataclass
 
-from tetrarchia_env.batch import Games, Masks
+from agents.agent import Actions, Agent, Lanes
+from tetrarchia_env.batch import Games, Masks, random_actions
 
 
-class RandomAgent:
+@dataclass(frozen=True)
+class RandomAgent(Agent):
     """Chooses among the legal actions, each as likely."""
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
-
-    def act(self, game: Games, mask: Masks) -> int:
-        """One of the legal actions."""
-        return int(self._generator.choice(np.flatnonzero(mask)))
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        """One of the legal actions for each."""
+        return random_actions(masks, games["dice"].copy())

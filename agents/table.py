@@ -1,24 +1,57 @@
-"""Agents by name."""
+"""Agents by name: `random`, `planner:beam=64`, `mcts:time=0.5`; options stand after colons."""
 
-from collections.abc import Callable
-
-import numpy as np
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
 
 from agents.agent import Agent
-from agents.random import RandomAgent
-from tetrarchia_env.board import EMPERORS
+from agents.seats import PLAYERS, seat
 
-AGENTS: dict[str, Callable[[np.random.Generator], Agent]] = {"random": RandomAgent}
+# Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
+AGENTS = {
+    "random": "agents.random:RandomAgent",
+}
 
 
-def make_agents(names: str, seed: int) -> dict[str, Agent]:
-    """R13.1: any agent for any Emperor; one name for all four, or four names with commas in turn order."""
+def make_agent(text: str) -> Agent:
+    """The agent of a name with options, `name:option=value:...`; the first option's name may be left out."""
+    name, *given = text.split(":")
+    if name not in AGENTS:
+        raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}")
+    module, _, kind = AGENTS[name].partition(":")
+    agent = getattr(import_module(module), kind)
+    options = {field.name: field for field in fields(agent) if field.init}
+    chosen: dict[str, Any] = {}
+    for option in given:
+        key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
+        if key not in options:
+            raise ValueError(f"agent {name} has no option {key or option!r}: it has {', '.join(options) or 'none'}")
+        chosen[key] = _read(f"{name}:{key}", value, options[key].type)
+    made: Agent = agent(**chosen)
+    return made
+
+
+def _read(option: str, value: str, kind: Any) -> Any:
+    """An option's value as its field wants it."""
+    if kind not in (int, float):
+        return value
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{option} is a {'whole ' if kind is int else ''}number, not {value!r}") from None
+
+
+def make_agents(names: str, players: int | None = None) -> tuple[Agent, ...]:
+    """R13.1: the agent of each Emperor, from one to four names with commas, a name for each player (or one for all)."""
+    return seat([make_agent(name) for name in named(names, players)])
+
+
+def named(names: str, players: int | None = None) -> list[str]:
+    """The name of each player's agent."""
     given = names.split(",")
-    if len(given) not in (1, len(EMPERORS)):
-        raise ValueError(f"agents: give one name or four, one for each of {', '.join(EMPERORS)}, not {names!r}")
-    for name in given:
-        if name not in AGENTS:
-            raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}")
-    chosen = given * len(EMPERORS) if len(given) == 1 else given
-    generators = np.random.default_rng(seed).spawn(len(EMPERORS))
-    return {emperor: AGENTS[name](generator) for emperor, name, generator in zip(EMPERORS, chosen, generators, strict=True)}
+    if players is not None and players not in PLAYERS:
+        raise ValueError(f"players: 1 to 4 share the four Emperors, not {players}")
+    if len(given) not in (PLAYERS if players is None else (1, players)):
+        wanted = "one to four names" if players is None else f"one name or {players}"
+        raise ValueError(f"agents: give {wanted}, with commas, not {names!r}")
+    return given * players if players is not None and len(given) == 1 else given

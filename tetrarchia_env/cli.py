@@ -27,7 +27,7 @@ Variants = Annotated[str, typer.Option(help="With commas: imperivm,mare_nostrvm,
 Modules = Annotated[str, typer.Option(help="With commas: dux,pirates,goths")]
 Scenario = Annotated[str | None, typer.Option(help="carausian_revolt, danube_wars, mauretanian_war or great_persian_war")]
 Seed = Annotated[int, typer.Option(help="Fixes every die: the same seed and actions are the same game")]
-Agents = Annotated[str, typer.Option(help="One agent for all Emperors, or four with commas in turn order: random")]
+Agents = Annotated[str, typer.Option(help="One agent for all Emperors, or four with commas in turn order: random, planner, ...")]
 Speed = Annotated[float, typer.Option(help="Actions a second")]
 Render = Annotated[str | None, typer.Option(help="ansi: in the terminal; human: in a window; ansi if nothing is written to a file")]
 Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]
@@ -81,14 +81,13 @@ def watch(
     save: Save = None,
 ) -> None:
     """Watch agents play one game: in the terminal with keys, in a window, or as a film; plain lines into a pipe."""
-    from tetrarchia_env.engine.turn import agent_to_act
     from tetrarchia_env.notation import action_id, record_replay, save_replay
     from tetrarchia_env.show import Show, frames_of_play
     from tetrarchia_env.terminal.showing import check_wishes, present
 
     check_wishes(speed, render, film, save)
-    options, players = _options(level, variants, modules, scenario), list(_choosers(agents, seed).values())
-    show = Show(frames_of_play(options, seed, lambda game, mask: players[agent_to_act(game[0])](game, mask)))
+    options, chooser = _options(level, variants, modules, scenario), _chooser(agents, seed)
+    show = Show(frames_of_play(options, seed, chooser))
     present(show, speed, render, film)
     if save:
         actions = [action_id(str(frame.action)) for frame in show.all()[1:]]  # what was not watched is played now
@@ -134,6 +133,7 @@ def play(
     """Play in the terminal: you are some of the Emperors, or all."""
     import secrets
 
+    from tetrarchia_env.board import EMPERORS
     from tetrarchia_env.files import check_folder
     from tetrarchia_env.notation import save_replay
     from tetrarchia_env.terminal.player import Player, emperors_named
@@ -144,7 +144,8 @@ def play(
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
     table = Table(_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")
-    Player(table, {name: chooser for name, chooser in _choosers(agents, seed).items() if name not in yours}).run()
+    chooser = _chooser(agents, seed)
+    Player(table, {name: chooser for name in EMPERORS if name not in yours}).run()
     if save:
         save_replay(table.replay(), save)
         print(f"saved: {save}")
@@ -181,10 +182,12 @@ def _names(text: str) -> list[str]:
     return text.split(",") if text else []
 
 
-def _choosers(names: str, seed: int) -> dict[str, "Chooser"]:
-    """How each Emperor's agent decides."""
-    from agents import make_agents
-    from tetrarchia_env.batch import seed_array
+def _chooser(names: str, seed: int) -> "Chooser":
+    """How the agents decide in the one game of this seed."""
+    import numpy as np
 
-    seed_array(seed)
-    return {emperor: agent.act for emperor, agent in make_agents(names, seed).items()}
+    from agents import Seats, make_agents
+
+    seats, lane = Seats(make_agents(names), lanes=1), np.array([0])
+    seats.begin(lane, seed)
+    return lambda game, mask: int(seats.act(game, mask[np.newaxis], lane)[0])

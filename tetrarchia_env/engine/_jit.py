@@ -20,24 +20,29 @@ from tetrarchia_env.board import board_path
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def jit(function: Function) -> Function:
-    """Compile a rule, caching the result in our own folder (the user's other Numba code keeps its own)."""
-    kept = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE
-    try:
-        compiled: Function = numba.njit(function, cache=True, nogil=True, error_model="numpy")
-    finally:
-        numba.config.CACHE_DIR = kept
-    return compiled
+def compiler(*packages: Path) -> Callable[[Function], Function]:
+    """The decorator for compiled code of these packages, cached in our own folder (the user's other Numba code keeps its own)."""
+    cache = _writable_cache(_digest(packages))
+
+    def jit(function: Function) -> Function:
+        kept = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = cache
+        try:
+            compiled: Function = numba.njit(function, cache=True, nogil=True, error_model="numpy")
+        finally:
+            numba.config.CACHE_DIR = kept
+        return compiled
+
+    return jit
 
 
-def _digest() -> str:
-    """The compiler's version, the board in use, the package's data, and every source that compiled code comes from."""
-    package = Path(__file__).parent.parent
+def _digest(packages: tuple[Path, ...]) -> str:
+    """The compiler's version, the board in use, the packages' data, and every source that compiled code comes from."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [board_path(), *sorted(package.rglob("*.toml")), *sorted(package.rglob("*.py"))]:
+    digest.update(board_path().read_bytes())
+    for path in sorted(path for package in packages for path in (*package.rglob("*.toml"), *package.rglob("*.py"))):
         content = path.read_bytes()
-        if path.suffix != ".py" or path.parent.name == "engine" or path.name == "board.py" or b"_jit import jit" in content:
+        if path.suffix != ".py" or path.parent.name == "engine" or path.name == "board.py" or b"_jit import" in content:
             digest.update(path.name.encode() + content)
     return digest.hexdigest()[:16]
 
@@ -51,9 +56,9 @@ def _cache_root() -> Path:
     return Path(home) / "tetrarchia"
 
 
-def _writable_cache() -> str:
+def _writable_cache(digest: str) -> str:
     """The folder for this digest; a temporary one where the home cannot be written."""
-    folder = _cache_root() / _digest()
+    folder = _cache_root() / digest
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -63,19 +68,22 @@ def _writable_cache() -> str:
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Says so, once, when a rule is really compiled: a silent half minute looks like a hang."""
+    """Says so, once, when code is really compiled: a silent half minute looks like a hang."""
 
-    told = False
+    def __init__(self) -> None:
+        self.told: set[str] = set()
 
     def on_start(self, event: Any) -> None:
         module = event.data["dispatcher"].py_func.__module__
-        if not self.told and module.startswith("tetrarchia_env."):
-            self.told = True
-            print("tetrarchia: compiling the rules, about half a minute, once for each version", file=sys.stderr, flush=True)
+        what = {"tetrarchia_env": "the rules, about half a minute", "agents": "the search, about half a minute"}.get(module.partition(".")[0])
+        if what and what not in self.told:
+            self.told.add(what)
+            print(f"tetrarchia: compiling {what}, once for each version", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Nothing to say."""
 
 
-_CACHE = _writable_cache()
+PACKAGE = Path(__file__).parent.parent
+jit = compiler(PACKAGE)
 event.register("numba:compile", _Announcer())
