@@ -1,0 +1,156 @@
+"""The arena: any number of seeded games between named agents, on several cores, kept in a file that the same plan goes on with."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from math import inf
+from pathlib import Path
+from typing import IO, Any
+
+import numba
+import numpy as np
+
+from agents import Agent, make_agents, seat
+from agents.table import named
+from eval.chunks import GOAL, MOST, Chunks, play_chunk, seated, warm_up
+from eval.pool import play_in_pool
+from eval.results import FORMAT, Header, Played, Run, game_line, header_line, load_run, whole_lines
+from tetrarchia_env import __version__
+from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.notation.replays import ENVIRONMENT
+from tetrarchia_env.options import Options
+
+ALONE = 1.0  # seconds a chunk, up to which this process goes on alone
+PAYS = 4.0  # seconds of work that are worth the start of other processes, about two seconds each
+Progress = Callable[[Sequence[Played]], None]  # told of games as they finish, first of those that the file held before
+
+
+def plan(
+    agents: str, games: int, *, players: int | None = None, levels: Sequence[str] = (), first_seed: int = 0, seed: int = 0, **arguments: Any
+) -> Header:
+    """What is to be played: so many games at each level by the agents of these names (R13.1: of one to four players).
+
+    `arguments` are those of `Options` but for the level; without levels it is the normal one or the scenario's.
+    """
+    make_agents(agents, players)
+    rules = Options.of(level=levels[0] if levels else None, **arguments)
+    diocletian, galerius, constantius, maximian = seat(named(agents, players))
+    return Header(
+        format=FORMAT,
+        environment=ENVIRONMENT,
+        arguments={name: value for name, value in rules.arguments().items() if name != "level"},
+        levels=tuple(levels) or rules.level_names,
+        agents=(diocletian, galerius, constantius, maximian),
+        games=games,
+        first_seed=first_seed,
+        seed=seed,
+        versions={"tetrarchia": __version__, "python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
+        machine={"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
+    )
+
+
+def run(
+    plan: Header,
+    path: str | os.PathLike[str],
+    workers: int = 2,
+    chunk: int | None = None,
+    progress: Progress = lambda games: None,
+) -> Run:
+    """Play what the file lacks of this plan, on so many cores; the games do not depend on cores, chunks or interruptions.
+
+    chunk: the most games that are played side by side; if not given, as many as take about three seconds
+    """
+    _check_number("workers", workers)
+    _check_number("chunk", MOST if chunk is None else chunk)
+    agents = seated(plan.agents)
+    begun = _begun(plan, Path(path))
+    progress(begun.games)
+    if begun.is_finished:
+        return begun
+    warm_up(plan, agents)
+    chunks = Chunks(plan, len(begun.games), chunk or MOST, inf if chunk else GOAL)
+    with open(path, "a", encoding="utf-8") as file:
+        record = Record(file, list(begun.games), progress)
+        _play(chunks, agents, workers, record.take)
+    return Run(begun.header, tuple(record.games))
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
+
+
+class Record:
+    """Writes games into the file in the order of their index; those that come early wait."""
+
+    def __init__(self, file: IO[str], games: list[Played], progress: Progress) -> None:
+        self.games = games
+        self._file, self._progress = file, progress
+        self._early: dict[int, list[Played]] = {}  # chunks by their first index
+        self._end = self._size()
+
+    def take(self, games: list[Played]) -> None:
+        """A chunk is finished."""
+        self._early[games[0].index] = games
+        while chunk := self._early.pop(len(self.games), None):
+            self._write("".join(map(game_line, chunk)))
+            self.games += chunk
+        self._progress(games)
+
+    def _write(self, lines: str) -> None:
+        """Lines of two writers would spoil the file."""
+        if self._size() != self._end:
+            raise ValueError(f"results {self._file.name}: another process writes into it: let it finish, or choose another file")
+        self._file.write(lines)
+        self._file.flush()
+        self._end = self._size()
+
+    def _size(self) -> int:
+        return os.fstat(self._file.fileno()).st_size
+
+
+def _play(chunks: Chunks, agents: Sequence[Agent], workers: int, take: Callable[[list[Played]], None]) -> None:
+    """This process begins alone, and so learns whether others would be any help; they find everything compiled."""
+    _play_alone(chunks, agents, take, ALONE if workers > 1 else inf)
+    if chunks.seconds_left > PAYS:
+        play_in_pool(chunks, workers, take)
+    else:
+        _play_alone(chunks, agents, take, inf)
+
+
+def _play_alone(chunks: Chunks, agents: Sequence[Agent], take: Callable[[list[Played]], None], longest: float) -> None:
+    """To the end, or until a chunk takes longer than this."""
+    seconds = 0.0
+    while seconds <= longest and (chunk := chunks.cut()):
+        begun = time.perf_counter()
+        games = play_chunk(chunks.plan, agents, chunk)
+        seconds = time.perf_counter() - begun
+        chunks.learn(len(games), seconds)
+        take(games)
+
+
+def _begun(plan: Header, path: Path) -> Run:
+    """What the file holds of this plan; a new file if there is none."""
+    if not path.exists():
+        check_folder(path)
+        write_whole(path, header_line(plan))
+        return Run(plan, ())
+    begun = load_run(path, unfinished_ok=True)
+    _check_same(plan, begun.header, path)
+    os.truncate(path, sum(len(line) + 1 for line in whole_lines(path)))
+    return begun
+
+
+def _check_same(plan: Header, header: Header, path: Path) -> None:
+    """Another Python or machine may go on with a run; another plan or version of ours would play other games."""
+    wanted, found = _identity(plan), _identity(header)
+    differing = [f"{name} {found[name]!r}, not {wanted[name]!r}" for name in wanted if found[name] != wanted[name]]
+    if differing:
+        raise ValueError(f"results {path}: it holds another run, of {'; '.join(differing)}: choose another file")
+
+
+def _identity(header: Header) -> dict[str, Any]:
+    same = {field.name: getattr(header, field.name) for field in fields(header) if field.name not in ("versions", "machine")}
+    return same | {"tetrarchia version": header.versions.get("tetrarchia")}

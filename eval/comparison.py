@@ -1,0 +1,67 @@
+"""Two runs on the same seeds: who wins more, who scores more, and whether it may be chance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from eval.results import Played, Run
+from eval.statistics import PairedTest, compare_scores, compare_wins, holm
+
+ALL_LEVELS = "all"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first against the second, on the pairs of level and seed that both have played."""
+
+    first: str
+    second: str
+    where: str  # a level, or whatever else the games share
+    wins: PairedTest
+    score: PairedTest
+
+
+def compare_runs(first: Run, second: Run) -> tuple[Comparison, ...]:
+    """At each level that both have played, then at all of them; ValueError if they share no game or play by other rules.
+
+    A seed comes once at each level, so that the pairs of all levels are not quite independent: test single levels.
+    """
+    if first.header.arguments != second.header.arguments:
+        raise ValueError(f"runs by other rules are not compared: {first.header.arguments} and {second.header.arguments}")
+    names = ",".join(first.header.agents), ",".join(second.header.agents)
+    by_level = [
+        compare_games((names[0], tuple(games)), (names[1], second.games), level)
+        for level, games in groupby(first.games, key=lambda game: game.level)
+        if level in second.header.levels
+    ]
+    return *by_level, compare_games((names[0], first.games), (names[1], second.games), ALL_LEVELS)
+
+
+def compare_games(
+    first: tuple[str, Sequence[Played]], second: tuple[str, Sequence[Played]], where: str = ALL_LEVELS, seed: int = 0
+) -> Comparison:
+    """The games of two names, as far as both have played the same; the seed is that of bootstrap and permutations."""
+    pairs = shared(first[1], second[1])
+    if not pairs:
+        raise ValueError(f"{first[0]} and {second[0]} have no game with the same level and seed to compare them by")
+    wins = compare_wins([one.won for one, _ in pairs], [other.won for _, other in pairs])
+    chance = np.random.default_rng(seed)
+    score = compare_scores([one.score for one, _ in pairs], [other.score for _, other in pairs], chance)
+    return Comparison(first[0], second[0], where, wins, score)
+
+
+def shared(first: Sequence[Played], second: Sequence[Played]) -> list[tuple[Played, Played]]:
+    """The games of the same level and seed, side by side."""
+    found = {(game.level, game.seed): game for game in second}
+    return [(game, found[game.level, game.seed]) for game in first if (game.level, game.seed) in found]
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same with Holm's correction for their number: of the tests of wins, and of those of scores."""
+    wins, scores = (holm([getattr(one, what).p for one in comparisons]) for what in ("wins", "score"))
+    return [
+        replace(one, wins=replace(one.wins, p=win), score=replace(one.score, p=score))
+        for one, win, score in zip(comparisons, wins, scores, strict=True)
+    ]

@@ -1,0 +1,80 @@
+"""How a long run is cut into chunks, and what is seen of it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from eval import progress
+from eval.arena import plan
+from eval.chunks import GOAL, GROWTH, Chunks
+from eval.progress import Tally, showing, with_progress
+from eval.results import Played, Run
+
+PLAN = plan("random", 6, levels=["4200", "4211"])
+
+
+def chunks_of(chunks: Chunks, seconds_a_game: float) -> Iterator[range]:
+    while chunk := chunks.cut():
+        yield chunk
+        chunks.learn(len(chunk), seconds_a_game * len(chunk))
+
+
+def test_chunks_cover_every_game_once_and_never_two_levels() -> None:
+    cut = list(chunks_of(Chunks(replace(PLAN, games=100), 30), 0.001))
+    assert [index for chunk in cut for index in chunk] == list(range(30, 200))
+    assert {(chunk[0] // 100) == (chunk[-1] // 100) for chunk in cut} == {True}
+
+
+def test_chunks_grow_until_they_take_their_time() -> None:
+    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(PLAN, games=5000), 0), 0.01)]
+    assert sizes[:3] == [1, GROWTH, GROWTH**2]
+    assert max(sizes) <= GOAL / 0.01 < GROWTH * max(sizes)
+
+
+def test_slow_agents_are_told_of_game_by_game() -> None:
+    assert {len(chunk) for chunk in chunks_of(Chunks(PLAN, 0), 60.0)} == {1}
+
+
+def test_a_wished_chunk_is_reached_whatever_it_takes() -> None:
+    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(PLAN, games=1000), 0, most=50, goal=inf), 60.0)]
+    assert max(sizes) == 50
+
+
+def won(number: int, of: int) -> list[Played]:
+    outcomes = ["won"] * number + ["rome fell"] * (of - number)
+    return [Played(i, "4200", i, outcome, 0, 1, 4, 0, (1, 1, 1, 1), (0.0,) * 4) for i, outcome in enumerate(outcomes)]
+
+
+def test_progress_tells_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    tally = Tally(1000)
+    tally.add(won(0, of=400))  # an earlier run's
+    assert tally.text() == "400 of 1,000 games, 0.0% won"
+    now += 10
+    tally.add(won(50, of=100))
+    assert tally.text() == "500 of 1,000 games, 10.0% won, 10 games/s, 0:00:50 left"
+
+
+def test_without_a_terminal_there_are_a_few_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    assert isinstance(with_progress(PLAN, tmp_path / "run.jsonl", workers=1), Run)
+    assert "games" not in capsys.readouterr().err
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with_progress(PLAN, tmp_path / "run.jsonl", workers=1)
+    assert "tetrarchia: 12 of 12 games, " in capsys.readouterr().err
+
+
+def test_in_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with showing(10) as tell:
+        tell([])
+        tell(won(1, of=10))
+    assert "10 of 10 games, 10.0% won" in capsys.readouterr().err

@@ -1,0 +1,389 @@
+"""Summaries, comparisons, cross-play, tables, pictures and the page of results, from small made-up runs."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eval.comparison import compare_runs
+from eval.crossplay import odd_one_out_matrix, odd_one_out_of, odd_one_out_seatings, pair_matrix, pair_of, pair_seatings, seat_matrix
+from eval.kept import Kept, rules, team
+from eval.plots import bars, heat_map, matrix_plot, save
+from eval.report import write_report
+from eval.results import FORMAT, Header, Played, Run, game_line, header_line, load_run
+from eval.statistics import Estimate, wilson
+from eval.summary import summarize, summarize_levels
+from eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
+from eval.tables import Column, Table, figure, gain, p_value, percent, points, write_table
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.notation.replays import ENVIRONMENT
+from tetrarchia_env.options import Options
+
+SKILL = {"strong": 0.8, "middling": 0.5, "weak": 0.1}
+
+
+def header(agents: str | Sequence[str], levels: Sequence[str] = ("4200",), games: int = 20, **arguments: Any) -> Header:
+    options = Options.of(level=None if arguments.get("scenario") else levels[0], **arguments)
+    known = {name: value for name, value in options.arguments().items() if name != "level"}
+    seats: Any = (agents,) * 4 if isinstance(agents, str) else tuple(agents)
+    played = options.level_names if options.scenario else tuple(levels)
+    return Header(FORMAT, ENVIRONMENT, known, played, seats, games, 0, 0, {"tetrarchia": "9.9"}, {"cores": 2, "system": "Any"})
+
+
+def run(*arguments: Any, **options: Any) -> Run:
+    """Games whose luck is their seed's: better agents win those of others and more."""
+    plan = header(*arguments, **options)
+    skill = float(np.mean([SKILL[name] for name in plan.agents]))
+    return Run(plan, tuple(game(index, *plan.job(index), skill) for index in range(plan.total)))
+
+
+def game(index: int, level: str, seed: int, skill: float) -> Played:
+    luck = np.random.default_rng([seed, int(level)]).random()
+    won = luck < skill
+    outcome = "won" if won else ("rome fell", "reserve empty", "truncated")[seed % 3]
+    decisions = (10, 11, 12, 13 + seed % 5)
+    score, turns, borders = (10, 30, 6) if won else (-seed % 7, 40 + seed % 9, seed % 6)
+    return Played(index, level, seed, outcome, score, turns, sum(decisions), borders, decisions, (0.01, 0.02, 0.03, 0.04))
+
+
+def keep(path: Path, kept: Run) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join([header_line(kept.header), *map(game_line, kept.games)]), encoding="utf-8")
+    return path
+
+
+def keep_all(folder: Path) -> Path:
+    """Files of every chapter."""
+    for name in ("strong", "weak"):
+        keep(folder / f"main/{name}.jsonl", run(name, ("4200", "4222"), 40))
+        keep(folder / f"sweep/{name}.jsonl", run(name, RULEBOOK_LEVELS, 2))
+        keep(folder / f"scenarios/{name}.jsonl", run(name, scenario="danube_wars"))
+    keep(folder / "options/dux.jsonl", run("strong", ("4211",), modules=["dux"]))
+    keep(folder / "options/base.jsonl", run("strong", ("4211",)))
+    for seating in pair_seatings(["strong", "weak"]):
+        keep(folder / f"crossplay/pair/{seating.label}.jsonl", run(seating.agents))
+    for seating in odd_one_out_seatings(["strong", "weak"]):
+        if len(set(seating.agents)) == 2:
+            keep(folder / f"crossplay/odd/{seating.label}.jsonl", run(seating.agents))
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return keep_all(tmp_path / "results")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of all chapters."""
+    pytest.importorskip("matplotlib")
+    return page_of(keep_all(tmp_path_factory.mktemp("kept") / "results"))
+
+
+def page_of(results: Path) -> Path:
+    page = results.parent / "docs/results.md"
+    page.parent.mkdir()
+    write_report(results, page)
+    return page
+
+
+def test_summary_counts_what_was_played() -> None:
+    games = run("middling", ("4200",), 50).games
+    found = summarize(games)
+    wins = sum(one.won for one in games)
+    assert (found.games, found.wins) == (50, wins)
+    assert found.win_rate.low == pytest.approx(wilson(wins, 50).low)
+    assert found.endings["won"] == wins
+    assert sum(found.endings.values()) == 50
+    assert found.share("rome fell") == sum(one.outcome == "rome fell" for one in games) / 50
+    assert found.score.value == pytest.approx(np.mean([one.score for one in games]))
+    assert found.median_turns == np.median([one.turns for one in games])
+    assert found.unsecured == pytest.approx(6 - np.mean([one.borders for one in games]))
+    assert found.milliseconds == pytest.approx(1000 * 0.1 * 50 / sum(one.steps for one in games))
+
+
+def test_summary_of_each_level_in_the_order_of_the_run() -> None:
+    found = summarize_levels(run("strong", ("4222", "4200"), 10))
+    assert {level: one.games for level, one in found.items()} == {"4222": 10, "4200": 10}
+    assert list(found) == ["4222", "4200"]
+
+
+def test_summary_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one game"):
+        summarize(())
+
+
+def test_comparison_is_made_on_the_games_that_both_have_played() -> None:
+    first, second = run("strong", ("4200", "4222"), 40), run("weak", ("4222",), 30)
+    at_level, overall = compare_runs(first, second)
+    assert (at_level.where, overall.where) == ("4222", "all")
+    assert at_level.wins.pairs == overall.wins.pairs == 30
+    assert at_level.wins.difference.value > 0
+    assert at_level.wins.p < 0.01
+
+
+@pytest.mark.parametrize(("other", "reason"), [(run("weak", ("5300",)), "no game"), (run("weak", modules=["dux"]), "other rules")])
+def test_comparison_of_other_games_is_refused(other: Run, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        compare_runs(run("strong"), other)
+
+
+def test_pair_seatings_give_each_couple_to_one_agent() -> None:
+    """R13.1, two players."""
+    seatings = pair_seatings(["a", "b"])
+    assert [seating.agents for seating in seatings] == [tuple(text) for text in ("aaaa", "aabb", "bbaa", "bbbb")]
+    assert [pair_of(seating.agents) for seating in seatings] == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+
+
+STRANGERS = ("baaa", "abaa", "aaba", "aaab", "abbb", "babb", "bbab", "bbba")
+
+
+def test_odd_one_out_seatings_give_each_seat_to_the_stranger() -> None:
+    seatings = odd_one_out_seatings(["a", "b"])
+    assert {"".join(seating.agents) for seating in seatings} == {"aaaa", *STRANGERS, "bbbb"}
+    assert len({seating.label for seating in seatings}) == len(seatings) == 10
+    assert odd_one_out_of(tuple("bbab")) == ("b", "a", "constantius")
+    assert odd_one_out_of(tuple("aaaa")) == ("a", "a", "")
+
+
+def test_seatings_that_are_of_another_kind_are_refused() -> None:
+    with pytest.raises(ValueError, match="a,b,a,b"):
+        pair_of(tuple("abab"))
+    for agents in ("aabb", "aabc"):
+        with pytest.raises(ValueError, match=",".join(agents)):
+            odd_one_out_of(tuple(agents))
+
+
+def test_pair_matrix_has_the_win_rate_of_each_pair() -> None:
+    runs = [run(seating.agents, games=30) for seating in pair_seatings(["weak", "strong"])]
+    matrix = pair_matrix(runs)
+    assert matrix.rows == matrix.columns == ("strong", "weak")
+    assert matrix.cells["weak", "strong"].value == np.mean([game.won for game in runs[1].games])
+
+
+def test_odd_one_out_matrix_is_the_mean_of_four_seats() -> None:
+    runs = [run(seating.agents) for seating in odd_one_out_seatings(["weak", "strong"])]
+    guests = [one for one in runs if odd_one_out_of(one.header.agents)[:2] == ("weak", "strong")]
+    matrix, seats = odd_one_out_matrix(runs), seat_matrix(runs)
+    assert matrix.cells["weak", "strong"].value == np.mean([game.won for one in guests for game in one.games])
+    assert seats.columns == EMPERORS
+    assert seats.cells["weak + strong", "galerius"].value == np.mean([game.won for game in guests[1].games])
+
+
+def test_odd_one_out_matrix_leaves_out_what_lacks_a_seat() -> None:
+    runs = [run(seating.agents) for seating in odd_one_out_seatings(["weak", "strong"])[:-2]]
+    assert set(odd_one_out_matrix(runs).cells) == {("weak", "weak"), ("weak", "strong")}
+
+
+def test_the_rulebook_has_81_levels_and_the_player_aids_256() -> None:
+    """R2.1."""
+    assert (len(RULEBOOK_LEVELS), len(EVERY_LEVEL)) == (81, 256)
+    assert (RULEBOOK_LEVELS[0], RULEBOOK_LEVELS[-1], EVERY_LEVEL[-1]) == ("5300", "3122", "2033")
+    assert {"4200", "4211", "4222"} <= set(RULEBOOK_LEVELS) < set(EVERY_LEVEL)
+
+
+def test_grid_puts_tokens_and_fleets_in_rows_and_revolts_and_armies_in_columns() -> None:
+    found = grid({"4211": 0.5, "5300": 1.0}).values
+    assert found.shape == (9, 9)
+    assert (found[0, 0], found[4, 4]) == (1.0, 0.5)
+    assert np.isnan(found).sum() == 79
+    assert grid({"2000": 0.5}).values[15, 0] == 0.5
+    with pytest.raises(ValueError, match="6000"):
+        grid({"6000": 0.5})
+
+
+def test_by_digit_is_the_rate_of_all_levels_with_it() -> None:
+    games = run("middling", ("5300", "4200", "4222"), 30).games
+    found = by_digit(games)
+    assert found["tokens per Emperor", "4"].value == np.mean([one.won for one in games if one.level[0] == "4"])
+    assert ("fleets", "1") not in found
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (percent(Estimate(0.623, 0.591, 0.654)), "62.3 % (59.1 to 65.4)"),
+        (percent(0.5), "50.0 %"),
+        (points(Estimate(0.123, -0.0001, 0.2)), "+12.3 (0.0 to 20.0)"),
+        (points(Estimate(-0.123, -0.2, -0.05)), "-12.3 (-20.0 to -5.0)"),
+        (points(Estimate(0.0, -0.05, 0.05)), "0.0 (-5.0 to 5.0)"),
+        (figure(Estimate(4.21, 4.016, 4.4)), "4.21 (4.02 to 4.40)"),
+        (gain(0.5), "+0.50"),
+        (p_value(0.0123), "0.0123"),
+        (p_value(0.0), "< 0.0001"),
+    ],
+)
+def test_figures_are_written_in_one_way(written: str, text: str) -> None:
+    assert written == text
+
+
+TABLE = Table(
+    [Column("agent"), Column("games"), Column("won", percent)],
+    [("a|b", 1000, Estimate(0.5, 0.25, 0.75)), ("c", 20, None)],
+)
+
+
+def test_table_as_markdown() -> None:
+    expected = "| agent | games | won |\n| --- | ---: | ---: |\n| a\\|b | 1,000 | 50.0 % (25.0 to 75.0) |\n| c | 20 |  |\n"
+    assert TABLE.markdown() == expected
+
+
+def test_table_as_csv_and_json_keeps_the_numbers(tmp_path: Path) -> None:
+    for ending in (".md", ".csv", ".json"):
+        write_table(TABLE, tmp_path / f"table{ending}")
+    rows = list(csv.reader((tmp_path / "table.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["agent", "games", "won", "won, low", "won, high"]
+    assert rows[1:] == [["a|b", "1000", "0.5", "0.25", "0.75"], ["c", "20", "", "", ""]]
+    content = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
+    assert content[0] == {"agent": "a|b", "games": 1000, "won": {"value": 0.5, "low": 0.25, "high": 0.75}}
+    with pytest.raises(ValueError, match="xlsx"):
+        write_table(TABLE, tmp_path / "table.xlsx")
+
+
+def test_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 cells, not 1"):
+        Table([Column("a"), Column("b")], [("c",)])
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"),
+    [
+        (run("strong", ("4200", "4211"), 3), "--agents strong --level 4200,4211 --games 3 --seed 0"),
+        (run(("strong", "strong", "weak", "weak")), "--agents strong,weak --level 4200 --games 20 --seed 0"),
+        (run(("strong", "weak", "weak", "weak")), "--agents strong,weak,weak,weak --level 4200 --games 20 --seed 0"),
+        (run("weak", scenario="danube_wars"), "--agents weak --scenario danube_wars --games 20 --seed 0"),
+        (
+            run("weak", variants=["imperivm", "diarchia"], modules=["dux"]),
+            "--agents weak --level 4200 --variants imperivm,diarchia --modules dux --games 20 --seed 0",
+        ),
+    ],
+)
+def test_command_makes_the_run_again(kept: Run, words: str) -> None:
+    assert Kept("results/main/x.jsonl", kept).command == f"tetrarchia eval {words} --out results/main/x.jsonl"
+
+
+def test_team_takes_as_few_names_as_it_can() -> None:
+    """R13.1."""
+    assert [team(tuple(seats)) for seats in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
+
+
+def test_rules_are_told_in_the_games_words() -> None:
+    assert rules(header("weak")) == "base game"
+    assert rules(header("weak", scenario="danube_wars", variants=["imperivm"])) == "danube_wars + imperivm"
+    assert rules(header("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + 50 turns at most"
+
+
+def pictures() -> dict[str, Any]:
+    pytest.importorskip("matplotlib")
+    rates = {"strong": {"4200": wilson(8, 10), "4211": wilson(0, 10)}, "weak": {"4200": wilson(10, 10)}}
+    matrix = pair_matrix([run(seating.agents) for seating in pair_seatings(["strong", "weak"])[1:]])
+    return {
+        "bars": bars("Win rates", rates, "level"),
+        "heat": heat_map("81 levels", grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
+        "all": heat_map("256 levels", grid(dict.fromkeys(EVERY_LEVEL, 0.25))),
+        "matrix": matrix_plot("Pairs", matrix, "East", "West"),
+    }
+
+
+@pytest.mark.slow
+def test_pictures_are_png_and_svg_and_the_same_again(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        for name, picture in pictures().items():
+            save(picture, tmp_path / folder / f"{name}.png")
+            save(picture, tmp_path / folder / f"{name}.svg")
+    for path in (tmp_path / "first").iterdir():
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG\r\n" if path.suffix == ".png" else b"<?xml")
+        assert content == (tmp_path / "second" / path.name).read_bytes(), path.name
+    with pytest.raises(ValueError, match="jpg"):
+        save(pictures()["bars"], tmp_path / "bars.jpg")
+
+
+def test_missing_matplotlib_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match=r'pip install "tetrarchia\[plots\]"'):
+        bars("Win rates", {"a": {"4200": wilson(1, 2)}})
+
+
+@pytest.mark.slow
+def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    chapters = [line for line in text.splitlines() if line.startswith("## ")]
+    assert chapters == [
+        "## Win rates at the standard levels",
+        "## All levels",
+        "## The historical scenarios",
+        "## Variants and modules",
+        "## Cross-play: cooperation with strangers",
+        "## How the numbers are made",
+    ]
+    assert "`make results`" in text.partition("\n## ")[0]
+    for name in ("standard-levels", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-odd"):
+        assert f"](pictures/results/{name}.svg)" in text
+        assert (page.parent / f"pictures/results/{name}.svg").is_file()
+        assert (page.parent / f"pictures/results/{name}.png").is_file()
+
+
+@pytest.mark.slow
+def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
+    text, results = page.read_text(encoding="utf-8"), page.parents[1] / "results"
+    strong = load_run(results / "main/strong.jsonl")
+    rates = [percent(one.win_rate) for one in summarize_levels(strong).values()]
+    assert f"| strong | {rates[0]} | {rates[1]} |" in text
+    assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
+    assert text.count("tetrarchia eval ") == len(list(results.rglob("*.jsonl")))
+    test = compare_runs(strong, load_run(results / "main/weak.jsonl"))[0]
+    assert f"| 4200 | strong | weak | 40 | {points(test.wins.difference)} |" in text
+
+
+@pytest.mark.slow
+def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None:
+    first, second = page.parent, page_of(results).parent
+    files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
+    assert len(files) == 15
+    for file in files:
+        assert (first / file).read_bytes() == (second / file).read_bytes(), file
+
+
+def test_page_leaves_out_chapters_without_files(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    keep(tmp_path / "results/scenarios/weak.jsonl", run("weak", scenario="great_persian_war"))
+    text = page_of(tmp_path / "results").read_text(encoding="utf-8")
+    assert "great_persian_war" in text
+    assert "standard levels" not in text
+    assert "same seeds" not in text.partition("## How")[0]
+
+
+def test_page_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no results to report"):
+        write_report(tmp_path / "results", tmp_path / "results.md")
+
+
+def test_page_into_no_folder_is_refused(results: Path) -> None:
+    with pytest.raises(ValueError, match="no folder"):
+        write_report(results, results / "nowhere/results.md")
+
+
+@pytest.mark.parametrize(
+    ("file", "other", "reason"),
+    [
+        ("main/other.jsonl", run("middling", modules=["dux"]), "keep them in different folders"),
+        ("main/again.jsonl", run("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
+        ("crossplay/pair/odd.jsonl", run(("weak", "strong", "weak", "weak")), "pair play gives"),
+        ("crossplay/odd/other.jsonl", run("middling", ("4211",)), "different levels"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Run, reason: str) -> None:
+    pytest.importorskip("matplotlib")
+    keep(results / file, other)
+    if not file.startswith("main"):
+        for path in (*results.glob("main/*"), *results.glob("sweep/*"), *results.glob("options/*"), *results.glob("scenarios/*")):
+            path.unlink()
+    with pytest.raises(ValueError, match=reason):
+        page_of(results)
