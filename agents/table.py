@@ -10,6 +10,9 @@ from agents.seats import PLAYERS, seat
 # Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
 AGENTS = {
     "random": "agents.random:RandomAgent",
+    "greedy": "agents.greedy:GreedyAgent",
+    "planner": "agents.planner:PlannerAgent",
+    "ppo": "agents.ppo:PPOAgent",
 }
 
 

@@ -17,6 +17,8 @@ from numba.core import event
 
 from tetrarchia_env.board import board_path
 
+PACKAGE = Path(__file__).parent.parent
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -37,10 +39,10 @@ def compiler(*packages: Path) -> Callable[[Function], Function]:
 
 
 def _digest(packages: tuple[Path, ...]) -> str:
-    """The compiler's version, the board in use, the packages' data, and every source that compiled code comes from."""
+    """The compiler's version, the board in use, the game's data, and every source that compiled code comes from."""
     digest = hashlib.sha256(numba.__version__.encode())
-    digest.update(board_path().read_bytes())
-    for path in sorted(path for package in packages for path in (*package.rglob("*.toml"), *package.rglob("*.py"))):
+    sources = sorted(path for package in packages for path in package.rglob("*.py"))
+    for path in [board_path(), *sorted(PACKAGE.rglob("*.toml")), *sources]:
         content = path.read_bytes()
         if path.suffix != ".py" or path.parent.name == "engine" or path.name == "board.py" or b"_jit import" in content:
             digest.update(path.name.encode() + content)
@@ -84,6 +86,5 @@ class _Announcer(event.Listener):  # type: ignore[misc]  # numba has no types
         """Nothing to say."""
 
 
-PACKAGE = Path(__file__).parent.parent
 jit = compiler(PACKAGE)
 event.register("numba:compile", _Announcer())

@@ -1,0 +1,22 @@
+"""The agent that looks one action ahead."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.agent import Actions, Agent, Lanes
+from agents.search.choosing import look_ahead_all
+from agents.search.evaluation import load_weights
+from agents.search.turn_plan import new_desk
+from tetrarchia_env.batch import Games, Masks
+
+
+@dataclass(frozen=True)
+class GreedyAgent(Agent):
+    """Does what makes the position best, as the planner judges positions; an attack by the mean of its results."""
+
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        """The best next position in each game."""
+        actions = np.zeros(len(games), dtype=np.int64)
+        look_ahead_all(games, masks, new_desk(), load_weights(), actions)
+        return actions

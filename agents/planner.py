@@ -1,0 +1,34 @@
+"""The agent that plans its turn to the end, and what the Barbarians will make of it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.agent import Actions, Agent, Lanes
+from agents.search.choosing import plan_all
+from agents.search.evaluation import load_weights
+from agents.search.turn_plan import CHILDREN, Width, new_desk
+from tetrarchia_env.batch import Games, Masks
+
+
+@dataclass(frozen=True)
+class PlannerAgent(Agent):
+    """Beam search over the turn; attacks by their exact odds, its ends by the 36 strikes of the Barbarian phase."""
+
+    beam: int = 32  # positions kept after each action
+    ends: int = 16  # ends of the turn that the Barbarian phase is looked at for
+    attacks: int = 4  # attacks after which the turn is planned anew
+    weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for option in ("beam", "ends", "attacks"):
+            if not 1 <= getattr(self, option) <= CHILDREN:
+                raise ValueError(f"planner:{option} is from 1 to {CHILDREN}, not {getattr(self, option)}")
+
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        """The first action of the best plan in each game."""
+        actions = np.zeros(len(games), dtype=np.int64)
+        width = Width(self.beam, self.ends, self.attacks)
+        plan_all(games, masks, new_desk(), new_desk(), width, self.weights, actions)
+        return actions
