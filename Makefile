@@ -6,10 +6,10 @@ READY := .venv/.ready
 COMPILES := a first run compiles the rules: about half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench train clean
+.PHONY: help demo test lint bench results train clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## play one full game between random agents, and make a page to replay it in the browser
 	@echo "demo: one game between random agents ($(COMPILES))"
@@ -37,6 +37,10 @@ bench: $(READY) ## measure the rules, every face of the environment, start-up an
 	@mkdir -p benchmarks
 	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
 
+results: $(READY) ## write docs/results.md and its pictures again, from the kept files in results/
+	@echo "results: reading results/, plays nothing"
+	@$(BIN)/tetrarchia eval --report results
+
 train: ## (there is no training yet)
 	@echo "train: there is no training yet, this version is the rules engine alone." >&2; exit 2
 
@@ -51,5 +55,5 @@ $(READY): pyproject.toml constraints.txt
 	echo "set-up: installing the packages into .venv (a minute or two)"; \
 	$$python -m venv .venv
 	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
-	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train]"
+	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train,plots]"
 	@touch $@

@@ -1,5 +1,7 @@
 """What an agent is, and what every agent is given."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -23,3 +25,7 @@ class Agent(Protocol):
 
     def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
         """The id of a legal action for each game; a row of `masks` marks the legal ones of its game."""
+
+    def made_of(self) -> Iterable[Path]:
+        """The files that decide what it chooses, beside that of its class: code it calls, weights; results say of which they are."""
+        return ()

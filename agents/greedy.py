@@ -1,10 +1,13 @@
 """The agent that looks one action ahead."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from agents.agent import Actions, Agent, Lanes
+from agents.planner import search_files
 from agents.search.choosing import look_ahead_all
 from agents.search.evaluation import load_weights
 from agents.search.turn_plan import new_desk
@@ -20,3 +23,7 @@ class GreedyAgent(Agent):
         actions = np.zeros(len(games), dtype=np.int64)
         look_ahead_all(games, masks, new_desk(), load_weights(), actions)
         return actions
+
+    def made_of(self) -> Iterator[Path]:
+        """As the planner."""
+        return search_files()

@@ -1,6 +1,8 @@
 """The agent that plans its turn to the end, and what the Barbarians will make of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,8 @@ from agents.search.choosing import plan_all
 from agents.search.evaluation import load_weights
 from agents.search.turn_plan import CHILDREN, Width, new_desk
 from tetrarchia_env.batch import Games, Masks
+
+SEARCH = Path(__file__).parent / "search"
 
 
 @dataclass(frozen=True)
@@ -32,3 +36,12 @@ class PlannerAgent(Agent):
         width = Width(self.beam, self.ends, self.attacks)
         plan_all(games, masks, new_desk(), new_desk(), width, self.weights, actions)
         return actions
+
+    def made_of(self) -> Iterator[Path]:
+        """Code and weights of the search."""
+        return search_files()
+
+
+def search_files() -> Iterator[Path]:
+    """What turns are planned and positions are judged with; the tree is another agent's."""
+    return (file for file in SEARCH.iterdir() if file.suffix in (".py", ".toml") and file.name != "tree.py")

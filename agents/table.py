@@ -1,7 +1,10 @@
 """Agents by name: `random`, `planner:beam=64`, `mcts:time=0.5`; options stand after colons."""
 
+import inspect
 from dataclasses import fields
+from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from agents.agent import Agent
@@ -42,6 +45,12 @@ def _read(option: str, value: str, kind: Any) -> Any:
         return kind(value)
     except ValueError:
         raise ValueError(f"{option} is a {'whole ' if kind is int else ''}number, not {value!r}") from None
+
+
+def fingerprint(agent: Agent) -> str:
+    """A short name of what it is made of: the file of its class and those that it names. Another version has another one."""
+    files = [Path(inspect.getfile(type(agent))), *sorted(agent.made_of())]
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()[:12]
 
 
 def make_agents(names: str, players: int | None = None) -> tuple[Agent, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from eval.crossplay import Matrix
 from eval.statistics import Estimate
 from eval.sweep import Grid
-from tetrarchia_env.files import draft_of
+from tetrarchia_env.files import check_folder, draft_of
 
 Figure = Any  # matplotlib's
 Axes = Any
@@ -25,6 +26,7 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 INK, FAINT, EMPTY = "#222222", "#8a8a8a", "#e4e4e4"
 MAP = "viridis"
 WIDTH = 8.0  # inches: 1200 pixels
+TITLE = 60  # characters of a line of the title
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
     "font.size": 12,
@@ -44,11 +46,19 @@ DOTS = 150  # an inch, of a PNG
 
 def save(picture: Figure, path: str | os.PathLike[str]) -> None:
     """Write a picture, as its file's ending says."""
+    check_picture(path)
+    ending = Path(path).suffix
+    with draft_of(path) as draft, _style():
+        picture.savefig(draft, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
+
+
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """ValueError if a picture cannot be made or written there."""
     ending = Path(path).suffix
     if ending not in METADATA:
         raise ValueError(f"a picture is written as {' or '.join(METADATA)}, not {ending or os.fspath(path)!r}")
-    with draft_of(path) as draft, _style():
-        picture.savefig(draft, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
+    check_folder(Path(path))
+    library("matplotlib")
 
 
 def heat_map(title: str, grid: Grid) -> Figure:
@@ -158,7 +168,8 @@ def _style() -> Iterator[None]:
 
 def _figure(title: str, height: float) -> tuple[Figure, Axes]:
     picture = library("matplotlib.figure").Figure(figsize=(WIDTH, height), layout="constrained")
-    picture.suptitle(title, fontsize=14, fontweight="bold")
+    lines = [fill(line, TITLE) for line in title.splitlines()]
+    picture.suptitle("\n".join(lines), fontsize=14, fontweight="bold")
     return picture, picture.add_subplot()
 
 

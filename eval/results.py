@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from tetrarchia_env.options import Options
 FORMAT = 1
 # What a game's line holds. Its index is its place in the file, its steps are all its decisions.
 GAME_KEYS = ("level", "seed", "outcome", "score", "turns", "borders", "decisions", "seconds")
-HEADER_KEYS = ("format", "environment", "arguments", "levels", "agents", "games", "first_seed", "seed", "versions", "machine")
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,7 @@ class Header:
     arguments: dict[str, Any]  # of Options, but for the level
     levels: tuple[str, ...]  # a scenario's own, if there is one
     agents: tuple[str, str, str, str]  # of each Emperor in turn order
+    fingerprints: dict[str, str]  # by the agents' names: agents.table.fingerprint
     games: int
     first_seed: int
     seed: int  # the run's, that agents take their chance from
@@ -61,6 +61,8 @@ class Header:
     def __post_init__(self) -> None:
         if len(self.agents) != len(EMPERORS) or not all(isinstance(name, str) for name in self.agents):
             raise ValueError(f"agents: one name for each of {', '.join(EMPERORS)}, not {self.agents!r}")
+        if set(self.fingerprints) != set(self.agents) or not all(isinstance(found, str) for found in self.fingerprints.values()):
+            raise ValueError(f"fingerprints: one for each of {', '.join(dict.fromkeys(self.agents))}, not {self.fingerprints!r}")
         if isinstance(self.games, bool) or not isinstance(self.games, int) or self.games < 1:
             raise ValueError(f"games is a whole number from 1 on, not {self.games!r}")
         self._check_levels()
@@ -86,6 +88,9 @@ class Header:
     def job(self, index: int) -> tuple[str, int]:
         """Level and seed of a game, by its place in the run."""
         return self.levels[index // self.games], self.first_seed + index % self.games
+
+
+HEADER_KEYS = tuple(field.name for field in fields(Header))
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,7 @@ def _header(line: bytes) -> Header:
         raise ValueError(
             f"it is of format {content['format']!r} and environment {content['environment']!r}, not {FORMAT} and {ENVIRONMENT!r}"
         )
-    lists, tables = ("levels", "agents"), ("arguments", "versions", "machine")
+    lists, tables = ("levels", "agents"), ("arguments", "fingerprints", "versions", "machine")
     if not (all(isinstance(content[key], list) for key in lists) and all(isinstance(content[key], dict) for key in tables)):
         raise ValueError(f"line 1 is damaged: {', '.join(lists)} should be lists, {', '.join(tables)} tables of names")
     content |= {key: tuple(content[key]) for key in lists}

@@ -25,6 +25,17 @@ def levels_of(choices: Choices) -> tuple[str, ...]:
 
 RULEBOOK_LEVELS = levels_of(RULEBOOK)
 EVERY_LEVEL = levels_of(EVERY)
+NAMED = {"rulebook": RULEBOOK_LEVELS, "every": EVERY_LEVEL}
+
+
+def levels_named(words: str) -> tuple[str, ...]:
+    """Levels with commas, `rulebook` and `every` for all of those; each once."""
+    return tuple(dict.fromkeys(level for word in words.split(",") for level in NAMED.get(word, (word,))))
+
+
+def level_words(levels: Sequence[str]) -> str:
+    """The shortest words that name these levels in this order."""
+    return next((name for name, named in NAMED.items() if tuple(levels) == named), ",".join(levels))
 
 
 @dataclass(frozen=True)

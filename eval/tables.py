@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.statistics import Estimate
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import check_folder, write_whole
 
 Cell = str | int | float | Estimate | None
 LEAST_P = 0.0001  # smaller ones are not told apart on a page
@@ -88,8 +88,8 @@ class Table:
 
     def markdown(self) -> str:
         """To read; columns of words stand at the left, numbers at the right."""
-        marks = ["---" if self._holds_words(place) else "---:" for place in range(len(self.columns))]
-        lines = [[column.title for column in self.columns], *([self._text(row) for row in self.rows])]
+        marks = ["---" if self.holds_words(place) else "---:" for place in range(len(self.columns))]
+        lines = [[column.title for column in self.columns], *([self.texts(row) for row in self.rows])]
         return "".join(f"| {' | '.join(cells)} |\n" for cells in (_escaped(lines[0]), marks, *map(_escaped, lines[1:])))
 
     def csv(self) -> str:
@@ -107,10 +107,12 @@ class Table:
         rows = [{title: _data(cell) for title, cell in zip(titles, row, strict=True)} for row in self.rows]
         return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
 
-    def _text(self, row: Sequence[Cell]) -> list[str]:
+    def texts(self, row: Sequence[Cell]) -> list[str]:
+        """What a reader sees of a row."""
         return ["" if cell is None else column.text(cell) for column, cell in zip(self.columns, row, strict=True)]
 
-    def _holds_words(self, place: int) -> bool:
+    def holds_words(self, place: int) -> bool:
+        """Whether this column is no numbers."""
         return all(isinstance(row[place], str | None) for row in self.rows)
 
     def _spread(self, row: Sequence[Any], parts: Callable[[Any], list[Any]]) -> list[Any]:
@@ -118,6 +120,9 @@ class Table:
 
     def _holds_estimates(self, place: int) -> bool:
         return any(isinstance(row[place], Estimate) for row in self.rows)
+
+
+FORMS = {".md": Table.markdown, ".csv": Table.csv, ".json": Table.json}
 
 
 def _escaped(cells: Sequence[str]) -> Iterator[str]:
@@ -130,8 +135,13 @@ def _data(cell: Cell) -> object:
 
 def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     """Write a table as its file's ending says: .md, .csv or .json."""
-    forms = {".md": table.markdown, ".csv": table.csv, ".json": table.json}
+    check_table(path)
+    write_whole(path, FORMS[Path(path).suffix](table))
+
+
+def check_table(path: str | os.PathLike[str]) -> None:
+    """ValueError if a table cannot be written there."""
     ending = Path(path).suffix
-    if ending not in forms:
-        raise ValueError(f"a table is written as {', '.join(forms)}, not {ending or os.fspath(path)!r}")
-    write_whole(path, forms[ending]())
+    if ending not in FORMS:
+        raise ValueError(f"a table is written as {', '.join(FORMS)}, not {ending or os.fspath(path)!r}")
+    check_folder(Path(path))

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, Actions, Agent, Lanes, Seats, make_agents
-from eval import arena
-from eval.arena import plan, run
-from eval.chunks import play_games, seated
+from eval.arena import match, plan, run
+from eval.arena.chunks import play_games, seated
 from eval.results import Played, load_run
 from tetrarchia_env.batch import Games, Masks, agents_to_act, new_games, step
 from tetrarchia_env.engine.state import OVER
@@ -103,8 +102,8 @@ def test_the_runs_seed_matters() -> None:
 
 
 def test_workers_do_not_matter(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "ALONE", -1.0)  # not a chunk in this process
-    monkeypatch.setattr(arena, "PAYS", -1.0)
+    monkeypatch.setattr(match, "ALONE", -1.0)  # not a chunk in this process
+    monkeypatch.setattr(match, "PAYS", -1.0)
     told: list[Played] = []
     assert same(run(PLAN, file, workers=2, chunk=2, progress=told.extend).games) == same(load_run(whole).games)
     assert same(load_run(file).games) == same(load_run(whole).games)
@@ -112,8 +111,8 @@ def test_workers_do_not_matter(file: Path, whole: Path, monkeypatch: pytest.Monk
 
 
 def test_a_workers_error_is_the_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "ALONE", -1.0)
-    monkeypatch.setattr(arena, "PAYS", -1.0)
+    monkeypatch.setattr(match, "ALONE", -1.0)
+    monkeypatch.setattr(match, "PAYS", -1.0)
     with pytest.raises(ValueError, match=r"^unknown agent 'witness'"):  # there only this process knows it
         run(plan("witness", 2), file, workers=2)
     assert load_run(file, unfinished_ok=True).games == ()
@@ -151,7 +150,7 @@ def test_ctrl_c_keeps_what_was_played(file: Path, whole: Path) -> None:
 
 def test_a_finished_run_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(PLAN, file, workers=1)
-    monkeypatch.setattr(arena, "play_chunk", None)
+    monkeypatch.setattr(match, "play_chunk", None)
     assert run(PLAN, file, workers=1) == first
 
 
@@ -160,7 +159,7 @@ def test_a_finished_run_is_not_played_again(file: Path, monkeypatch: pytest.Monk
     [
         (replace(PLAN, games=7), "it holds another run, of games 6, not 7: choose another file"),
         (replace(PLAN, seed=4, levels=("4200",)), r"of levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
-        (replace(PLAN, agents=("witness",) * 4), "of agents .*'random'.*, not .*'witness'"),
+        (replace(PLAN, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "of agents .*'random'.*, not .*'witness'"),
         (replace(PLAN, versions={"tetrarchia": "9.9"}), "of tetrarchia version '.*', not '9.9'"),
     ],
 )
@@ -278,7 +277,7 @@ def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pyt
         real.append(games.copy())
         step(games, actions, masks)
 
-    monkeypatch.setattr("eval.chunks.step", watched)
+    monkeypatch.setattr("eval.arena.chunks.step", watched)
     played = play_games(Options(), (agent,) * 4, range(6), 0)
     shown = [note[1] for note in agent.notes[1:]]
     assert sum(map(len, shown)) == sum(game.steps for game in played)
@@ -292,7 +291,7 @@ def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pyt
 def test_a_round_is_played_before_the_run_and_forgotten(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes long only the first time is then not in the file."""
     agent = Witness(notes=[])
-    monkeypatch.setattr(arena, "seated", lambda names: (agent,) * 4)
+    monkeypatch.setattr(match, "seated", lambda names: (agent,) * 4)
     played = run(plan("witness", 1), file, workers=1).games
     first, second = (place for place, note in enumerate(agent.notes) if note[0] == "begin")
     assert {int(games["max_turns"][0]) for _, games, _ in agent.notes[first + 1 : second]} == {4}

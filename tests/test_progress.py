@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eval import progress
-from eval.arena import plan
-from eval.chunks import GOAL, GROWTH, Chunks
-from eval.progress import Tally, showing, with_progress
+from eval.arena import plan, progress
+from eval.arena.chunks import GOAL, GROWTH, Chunks
+from eval.arena.progress import Tally, showing, with_progress
 from eval.results import Played, Run
 
 PLAN = plan("random", 6, levels=["4200", "4211"])
@@ -52,11 +51,25 @@ def test_progress_tells_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     tally = Tally(1000)
-    tally.add(won(0, of=400))  # an earlier run's
-    assert tally.text() == "400 of 1,000 games, 0.0% won"
+    tally.begin("", won(0, of=400))  # an earlier command's
+    assert tally.text() == "0.0% won, 400 of 1,000 games"
     now += 10
     tally.add(won(50, of=100))
-    assert tally.text() == "500 of 1,000 games, 10.0% won, 10 games/s, 0:00:50 left"
+    assert tally.text() == "10.0% won, 500 of 1,000 games, 10 games/s, 0:00:50 left"
+
+
+def test_progress_of_several_runs_counts_all_and_tells_wins_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    tally = Tally(300)
+    tally.begin("planner", won(80, of=100))  # an earlier command's
+    now += 5  # other runs were looked for
+    tally.begin("greedy", [])
+    now += 10
+    tally.add(won(30, of=100))
+    assert tally.text() == "greedy 30.0% won, 200 of 300 games, 10 games/s, 0:00:10 left"
+    tally.begin("random", won(0, of=50))
+    assert tally.text() == "random 0.0% won, 250 of 300 games, 10 games/s, 0:00:05 left"
 
 
 def test_without_a_terminal_there_are_a_few_lines(
@@ -68,13 +81,15 @@ def test_without_a_terminal_there_are_a_few_lines(
     assert "games" not in capsys.readouterr().err
     monkeypatch.setattr(progress, "EVERY", 0.0)
     with_progress(PLAN, tmp_path / "run.jsonl", workers=1)
-    assert "tetrarchia: 12 of 12 games, " in capsys.readouterr().err
+    assert "won, 12 of 12 games" in capsys.readouterr().err
 
 
 def test_in_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    with showing(10) as tell:
-        tell([])
-        tell(won(1, of=10))
-    assert "10 of 10 games, 10.0% won" in capsys.readouterr().err
+    with showing(20) as progress_of:
+        for name in ("planner", "random"):
+            tell = progress_of(name)
+            tell([])
+            tell(won(1, of=10))
+    assert "random 10.0% won, 20 of 20 games" in capsys.readouterr().err

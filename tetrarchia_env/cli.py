@@ -23,15 +23,41 @@ app = typer.Typer(
 Level = Annotated[
     str | None, typer.Option(help="Four digits: tokens per Emperor, fleets, extra Revolts, initial armies; 4211 if not given")
 ]
-Variants = Annotated[str, typer.Option(help="With commas: imperivm,mare_nostrvm,diarchia,patres_patriae,the_great")]
-Modules = Annotated[str, typer.Option(help="With commas: dux,pirates,goths")]
-Scenario = Annotated[str | None, typer.Option(help="carausian_revolt, danube_wars, mauretanian_war or great_persian_war")]
+VARIANTS = "With commas: imperivm,mare_nostrvm,diarchia,patres_patriae,the_great"
+MODULES = "With commas: dux,pirates,goths"
+SCENARIOS = "carausian_revolt, danube_wars, mauretanian_war or great_persian_war"
+Variants = Annotated[str, typer.Option(help=VARIANTS)]
+Modules = Annotated[str, typer.Option(help=MODULES)]
+Scenario = Annotated[str | None, typer.Option(help=SCENARIOS)]
 Seed = Annotated[int, typer.Option(help="Fixes every die: the same seed and actions are the same game")]
 Agents = Annotated[str, typer.Option(help="One agent for all Emperors, or four with commas in turn order: random, planner, ...")]
 Speed = Annotated[float, typer.Option(help="Actions a second")]
 Render = Annotated[str | None, typer.Option(help="ansi: in the terminal; human: in a window; ansi if nothing is written to a file")]
 Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]
 Save = Annotated[Path | None, typer.Option(help="Keep the game as a replay file")]
+
+
+# Of `eval`, in groups.
+PLAYED, WHO, MANY, KEPT = "What is played", "Who plays", "How many games, and which", "What is kept"
+Levels = Annotated[str | None, typer.Option(help="One or more with commas; rulebook: its 81; every: all 256", rich_help_panel=PLAYED)]
+FixedSetup = Annotated[bool, typer.Option("--fixed-setup", help="The first Revolts lie in province 3", rich_help_panel=PLAYED)]
+MaxTurns = Annotated[int, typer.Option(help="A game is truncated after so many", rich_help_panel=PLAYED)]
+LineUp = Annotated[
+    str, typer.Option(help="One for all Emperors or one for each player, with commas: planner:beam=64,random", rich_help_panel=WHO)
+]
+Players = Annotated[int | None, typer.Option(help="1 to 4; as many as there are names if not given", rich_help_panel=WHO)]
+Against = Annotated[
+    list[str] | None, typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO)
+]
+Partners = Annotated[bool, typer.Option("--partners", help="Cross-play: each agent named with each other", rich_help_panel=WHO)]
+Games = Annotated[int, typer.Option(help="At each level", rich_help_panel=MANY)]
+FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
+AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
+Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
+Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for several line-ups; else in runs/eval", rich_help_panel=KEPT)]
+ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
+ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
+Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
 
 
 def main() -> None:
@@ -59,7 +85,7 @@ def _command(body: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
 
-    return app.command()(run)
+    return app.command(body.__name__.rstrip("_"))(run)
 
 
 @app.callback()
@@ -149,6 +175,45 @@ def play(
     if save:
         save_replay(table.replay(), save)
         print(f"saved: {save}")
+
+
+@_command
+def eval_(
+    level: Levels = None,
+    variants: Annotated[str, typer.Option(help=VARIANTS, rich_help_panel=PLAYED)] = "",
+    modules: Annotated[str, typer.Option(help=MODULES, rich_help_panel=PLAYED)] = "",
+    scenario: Annotated[str | None, typer.Option(help=SCENARIOS, rich_help_panel=PLAYED)] = None,
+    fixed_setup: FixedSetup = False,
+    max_turns: MaxTurns = 400,
+    agents: LineUp = "planner",
+    players: Players = None,
+    against: Against = None,
+    partners: Partners = False,
+    games: Games = 100,
+    seed: FirstSeed = 0,
+    agents_seed: AgentsSeed = 0,
+    workers: Workers = None,
+    out: Out = None,
+    table: ToTable = None,
+    plot: ToPlot = None,
+    report: Report = None,
+) -> None:
+    """Play many seeded games and tell how often they are won, with intervals; compare agents on the same seeds.
+
+    Results are kept: the same command goes on where it was stopped, or only shows them again. Examples:
+
+    \b
+    tetrarchia eval --agents planner --level 4200 --games 1000
+    tetrarchia eval --agents planner --against greedy --against random
+    tetrarchia eval --agents planner,random --players 2 --scenario danube_wars
+    tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png
+    tetrarchia eval --agents planner,greedy,random --partners --table partners.csv
+    """
+    wishes = dict(locals())  # the options by their names
+    from eval.command import evaluate
+    from eval.wishes import Wishes
+
+    evaluate(Wishes(**wishes))
 
 
 @_command

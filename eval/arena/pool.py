@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 
 from agents import Agent
-from eval.chunks import Chunks, play_chunk, seated, warm_up
+from eval.arena.chunks import Chunks, play_chunk, seated, warm_up
 from eval.results import Header, Played
 
 Answer = tuple[list[Played], float]  # the games of a chunk and the seconds they took

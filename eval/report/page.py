@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.comparison import Comparison
-from eval.kept import Field, Kept
+from eval.comparison import Field
 from eval.plots import save
-from eval.tables import Cell, Column, Table, gain, p_value, points
+from eval.report.kept import Kept
+from eval.tables import Table
 
 LONG = 12  # rows of a table that a reader opens
 TESTS = (
@@ -30,18 +30,6 @@ class Album:
             save(picture, self.folder / f"{name}.{ending}")
         words = title.replace("\n", ", ")
         return f"![{words}]({self.link}/{name}.svg)\n"
-
-
-def comparison_table(tests: Sequence[Comparison], word: str, who: str = "agent") -> Table:
-    """A row for each: wins, then scores."""
-    titles = (word, who, "against", "pairs")
-    columns = [*map(Column, titles), Column("difference", points), Column("p", p_value), Column("score", gain), Column("p, score", p_value)]
-    rows = [(one.where, one.first, one.second, one.wins.pairs, *_told(one)) for one in tests]
-    return Table(columns, rows)
-
-
-def _told(one: Comparison) -> tuple[Cell, ...]:
-    return one.wins.difference, one.wins.p, one.score.difference, one.score.p
 
 
 def in_order(places: set[str], order: Sequence[str]) -> list[str]:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from eval.comparison import Comparison, compare_games, corrected, shared
-from eval.crossplay import Matrix, odd_one_out_matrix, odd_one_out_of, pair_matrix, pair_of, seat_matrix
-from eval.kept import Kept, check_same_rules
-from eval.page import TESTS, Album, commands, comparison_table, folded
+from eval.crossplay import odd_one_out_matrix, odd_one_out_of, pair_matrix, pair_of, seat_matrix
+from eval.overview import comparison_table, matrix_table
 from eval.plots import matrix_plot
+from eval.report.kept import Kept, check_same_rules
+from eval.report.page import TESTS, Album, commands, folded
 from eval.results import Played, Run
-from eval.tables import Column, Table, percent
 
 Team = tuple[str, tuple[str, ...]]  # how it is told, and whose agents it has, the host's first
 
@@ -32,7 +32,7 @@ def _pairs(kept: Sequence[Kept], album: Album) -> Iterator[str]:
         "### Two players, a couple each\n\nThe agent of the row has diocletian and galerius, that of the column constantius and "
         f"maximian. {_played(kept)}\n"
     )
-    yield _table(matrix, "East \\ West").markdown()
+    yield matrix_table(matrix, "East \\ West").markdown()
     title = f"Pair play: games won\n{_where(kept)}"
     yield album.add("crossplay-pair", title, matrix_plot(title, matrix, "diocletian and galerius", "constantius and maximian"))
     yield from _tests(kept, _pair, "mixed pairs against pairs of one kind")
@@ -44,11 +44,11 @@ def _odds(kept: Sequence[Kept], album: Album) -> Iterator[str]:
         "### One stranger among three\n\nThe agent of the row has three Emperors, that of the column the fourth: the mean over "
         f"the four Emperors that he may be. {_played(kept)}\n"
     )
-    yield _table(matrix, "three \\ the fourth").markdown()
+    yield matrix_table(matrix, "three \\ the fourth").markdown()
     title = f"One stranger: games won\n{_where(kept)}"
     yield album.add("crossplay-odd", title, matrix_plot(title, matrix, "three Emperors", "the fourth"))
     yield "Each Emperor that the stranger may be:\n"
-    yield _table(seats, "three + the fourth").markdown()
+    yield matrix_table(seats, "three + the fourth").markdown()
     yield from _tests(kept, _host, "three and a stranger against four of one kind")
 
 
@@ -56,11 +56,6 @@ def _alone(pairs: Sequence[Kept], odds: Sequence[Kept]) -> list[Kept]:
     """Runs of one agent with itself are kept once, with the pairs, and serve here too."""
     here = {one.team for one in odds}
     return [one for one in pairs if _is_alone(one) and one.team not in here]
-
-
-def _table(matrix: Matrix, corner: str) -> Table:
-    columns = [Column(corner), *(Column(name, percent) for name in matrix.columns)]
-    return Table(columns, [[row, *(matrix.cells.get((row, column)) for column in matrix.columns)] for row in matrix.rows])
 
 
 def _pair(agents: Sequence[str]) -> Team:

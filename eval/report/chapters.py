@@ -1,22 +1,35 @@
 """The chapters of the page of results about agents side by side: at the standard levels, in scenarios, with options."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from eval.comparison import Comparison, compare_games, corrected, shared
-from eval.kept import BASE_GAME, Field, Kept, check_same_rules, rules, sort_games
-from eval.page import TESTS, Album, commands, comparison_table, count_games, folded, in_order
+from eval.comparison import Comparison, Field, compare_games, corrected, shared
+from eval.overview import (
+    DECISIONS,
+    ENDED,
+    GAMES,
+    MEDIAN_TURNS,
+    MILLISECONDS,
+    SCORE,
+    TURNS,
+    UNSECURED,
+    Summaries,
+    comparison_table,
+    summary_table,
+)
 from eval.plots import bars
+from eval.report.kept import Kept, check_same_rules, sort_games
+from eval.report.page import TESTS, Album, commands, count_games, folded, in_order
 from eval.results import Header
-from eval.summary import ENDINGS, Summary, summarize
-from eval.tables import Cell, Column, Table, figure, percent, short
+from eval.summary import summarize
+from eval.tables import Column, Table, percent
+from eval.wording import BASE_GAME, rules
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
-Summaries = dict[str, dict[str, Summary]]  # by team, the best first, and place
 
 
 def standard_levels(kept: Sequence[Kept], album: Album) -> Iterator[str]:
@@ -70,39 +83,18 @@ def _side_by_side(field: Field, order: Sequence[str], word: str, name: str, titl
         yield f"### Who is better on the same seeds\n\n{TESTS}\n"
         yield folded(f"{len(tests)} comparisons", comparison_table(tests, word))
     yield f"### How the games end\n\n{HOW_GAMES_END}\n"
-    yield folded("Won, lost and why", _table(summaries, places, word, ENDING_COLUMNS))
-    yield f"### Score, length and time\n\n{SCORE}\n"
-    yield folded("Score, turns, steps, milliseconds", _table(summaries, places, word, LENGTH_COLUMNS))
+    yield folded("Won, lost and why", summary_table(summaries, places, word, ENDING_COLUMNS))
+    yield f"### Score, length and time\n\n{SCORES}\n"
+    yield folded("Score, turns, steps, milliseconds", summary_table(summaries, places, word, LENGTH_COLUMNS))
 
 
 HOW_GAMES_END = (
     "A game is lost when an army enters ROMA (rome fell) or when no Unrest or Revolt is left to put (reserve empty). "
     "It is truncated when nobody has won or lost after the last turn allowed."
 )
-SCORE = "The score is at most 10, and less for borders, armies and Revolts that are left. An Emperor takes several decisions a turn."
-Drawn = tuple[Column, Callable[[Summary], Cell]]
-ENDING_COLUMNS: tuple[Drawn, ...] = (
-    (Column("games"), lambda one: one.games),
-    *((Column(ending, percent), lambda one, ending=ending: one.share(ending)) for ending in ENDINGS),
-    (Column("borders not secured", figure), lambda one: one.unsecured),
-)
-LENGTH_COLUMNS: tuple[Drawn, ...] = (
-    (Column("score", figure), lambda one: one.score),
-    (Column("turns, mean", short), lambda one: one.turns),
-    (Column("turns, median", short), lambda one: one.median_turns),
-    (Column("decisions a game", short), lambda one: one.steps),
-    (Column("ms a decision", figure), lambda one: one.milliseconds),
-)
-
-
-def _table(summaries: Summaries, places: Sequence[str], word: str, columns: Sequence[Drawn]) -> Table:
-    rows = [
-        [place, team, *(value(found[place]) for _, value in columns)]
-        for place in places
-        for team, found in summaries.items()
-        if place in found
-    ]
-    return Table([Column(word), Column("agent"), *(column for column, _ in columns)], rows)
+SCORES = "The score is at most 10, and less for borders, armies and Revolts that are left. An Emperor takes several decisions a turn."
+ENDING_COLUMNS = (GAMES, *ENDED, UNSECURED)
+LENGTH_COLUMNS = (SCORE, TURNS, MEDIAN_TURNS, DECISIONS, MILLISECONDS)
 
 
 def _rates(summaries: Summaries, places: Sequence[str]) -> Table:

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from eval.chapters import options, scenarios, standard_levels
-from eval.crossplay_chapter import crossplay
-from eval.kept import Kept, load_kept
-from eval.page import Album
-from eval.sweep_chapter import sweep
+from eval.report.chapters import options, scenarios, standard_levels
+from eval.report.crossplay_chapter import crossplay
+from eval.report.kept import Kept, load_kept
+from eval.report.page import Album
+from eval.report.sweep_chapter import sweep
+from eval.results import Header
 from tetrarchia_env.files import check_folder, write_whole
 
 PICTURES = "pictures/results"  # beside the page
@@ -67,5 +68,10 @@ def _played_with(chapters: Iterable[Sequence[Kept]]) -> str:
     games = sum(len(one.run.games) for kept in chapters for one in kept)
     return (
         f"These are {games:,} games in {len(headers)} files, played with {' and '.join(environments)} ({'; '.join(versions)}) "
-        f"on {'; '.join(machines)}.\n"
+        f"on {'; '.join(machines)}. The agents, each with the [fingerprint](evaluation.md) of its version: {_agents(headers)}.\n"
     )
+
+
+def _agents(headers: Sequence[Header]) -> str:
+    found = sorted({pair for header in headers for pair in header.fingerprints.items()})
+    return ", ".join(f"{name} `{fingerprint}`" for name, fingerprint in found)

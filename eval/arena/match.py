@@ -1,4 +1,4 @@
-"""The arena: any number of seeded games between named agents, on several cores, kept in a file that the same plan goes on with."""
+"""Any number of seeded games between named agents, on several cores, kept in a file that the same plan goes on with."""
 
 import os
 import platform
@@ -12,10 +12,10 @@ from typing import IO, Any
 import numba
 import numpy as np
 
-from agents import Agent, make_agents, seat
-from agents.table import named
-from eval.chunks import GOAL, MOST, Chunks, play_chunk, seated, warm_up
-from eval.pool import play_in_pool
+from agents import Agent, make_agent, seat
+from agents.table import fingerprint, named
+from eval.arena.chunks import GOAL, MOST, Chunks, play_chunk, seated, warm_up
+from eval.arena.pool import play_in_pool
 from eval.results import FORMAT, Header, Played, Run, game_line, header_line, load_run, whole_lines
 from tetrarchia_env import __version__
 from tetrarchia_env.files import check_folder, write_whole
@@ -34,15 +34,17 @@ def plan(
 
     `arguments` are those of `Options` but for the level; without levels it is the normal one or the scenario's.
     """
-    make_agents(agents, players)
+    names = named(agents, players)
+    made = {name: make_agent(name) for name in names}
     rules = Options.of(level=levels[0] if levels else None, **arguments)
-    diocletian, galerius, constantius, maximian = seat(named(agents, players))
+    diocletian, galerius, constantius, maximian = seat(names)
     return Header(
         format=FORMAT,
         environment=ENVIRONMENT,
         arguments={name: value for name, value in rules.arguments().items() if name != "level"},
         levels=tuple(levels) or rules.level_names,
         agents=(diocletian, galerius, constantius, maximian),
+        fingerprints={name: fingerprint(agent) for name, agent in made.items()},
         games=games,
         first_seed=first_seed,
         seed=seed,
@@ -133,24 +135,40 @@ def _play_alone(chunks: Chunks, agents: Sequence[Agent], take: Callable[[list[Pl
 
 def _begun(plan: Header, path: Path) -> Run:
     """What the file holds of this plan; a new file if there is none."""
-    if not path.exists():
-        check_folder(path)
+    begun = check_file(plan, path)
+    if begun is None:
         write_whole(path, header_line(plan))
         return Run(plan, ())
+    os.truncate(path, sum(len(line) + 1 for line in whole_lines(path)))
+    return begun
+
+
+def check_file(plan: Header, path: Path) -> Run | None:
+    """What the file holds of this plan, None if there is none; ValueError if it cannot be written or holds something else."""
+    if not path.exists():
+        check_folder(path)
+        return None
     begun = load_run(path, unfinished_ok=True)
     _check_same(plan, begun.header, path)
-    os.truncate(path, sum(len(line) + 1 for line in whole_lines(path)))
     return begun
 
 
 def _check_same(plan: Header, header: Header, path: Path) -> None:
     """Another Python or machine may go on with a run; another plan or version of ours would play other games."""
-    wanted, found = _identity(plan), _identity(header)
+    wanted, found = identity(plan), identity(header)
     differing = [f"{name} {found[name]!r}, not {wanted[name]!r}" for name in wanted if found[name] != wanted[name]]
     if differing:
         raise ValueError(f"results {path}: it holds another run, of {'; '.join(differing)}: choose another file")
+    for name, version in plan.fingerprints.items():
+        if header.fingerprints[name] != version:
+            raise ValueError(
+                f"results {path}: it holds games of another version of {name} ({header.fingerprints[name]}, now it is {version}): "
+                "choose another file or delete this one"
+            )
 
 
-def _identity(header: Header) -> dict[str, Any]:
-    same = {field.name: getattr(header, field.name) for field in fields(header) if field.name not in ("versions", "machine")}
+def identity(header: Header) -> dict[str, Any]:
+    """What makes two runs the same, but for the agents' versions."""
+    others = ("fingerprints", "versions", "machine")
+    same = {field.name: getattr(header, field.name) for field in fields(header) if field.name not in others}
     return same | {"tetrarchia version": header.versions.get("tetrarchia")}

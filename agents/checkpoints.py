@@ -1,0 +1,96 @@
+"""Trained networks as files: weights as safetensors and a JSON card beside them; nothing in them can run code."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from agents.network import Network, Shape, make_network
+from tetrarchia_env import __version__
+from tetrarchia_env.files import draft_of, write_whole
+from tetrarchia_env.observation import FIELDS
+
+CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+WEIGHTS, CARD = "weights.safetensors", "card.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A network and what its card tells: how it was made and what it reaches."""
+
+    network: Network
+    shape: Shape
+    card: dict[str, Any]
+
+
+def layout_digest() -> str:
+    """A short name of the observation's layout: parts, order and sizes."""
+    layout = [[name, list(shape)] for name, _, shape in FIELDS]
+    return hashlib.sha256(json.dumps(layout).encode()).hexdigest()[:16]
+
+
+def save_checkpoint(folder: Path, network: Network, shape: Shape, made: dict[str, Any], *, half: bool = False) -> None:
+    """Write weights and card, each whole; `half` keeps 16 bits of each weight, for half the size."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: (tensor.half() if half else tensor).contiguous() for name, tensor in network.state_dict().items()}
+    with draft_of(folder / WEIGHTS) as draft:
+        save_file(weights, draft)
+        digest = hashlib.sha256(draft.read_bytes()).hexdigest()
+    about = {"format": FORMAT, "environment": __version__, "layout": layout_digest(), "network": asdict(shape), "weights": digest}
+    write_card(folder, about | made)
+
+
+def write_card(folder: Path, card: dict[str, Any]) -> None:
+    """Write the card alone, when there is more to tell of the same weights."""
+    write_whole(folder / CARD, json.dumps(card, indent=1) + "\n")
+
+
+def load_checkpoint(name: str | Path) -> Checkpoint:
+    """The checkpoint of a name, or in a folder; ValueError in one sentence if it does not fit or is damaged."""
+    folder = checkpoint_folder(name)
+    card = read_card(folder)
+    if card.get("layout") != layout_digest():
+        raise ValueError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
+    try:
+        shape = Shape(**card["network"])
+        network = make_network(shape)
+        network.load_state_dict(_weights(folder, card))
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"checkpoint {folder} is damaged: card and weights do not fit ({str(error).splitlines()[0]})") from None
+    return Checkpoint(network.eval(), shape, card)
+
+
+def checkpoint_folder(name: str | Path) -> Path:
+    """Where the checkpoint of this name is, or the folder itself."""
+    for folder in (CHECKPOINTS / name, Path(name)):
+        if (folder / CARD).is_file():
+            return folder
+    known = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CARD}"))
+    raise ValueError(f"no checkpoint {str(name)!r}: give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}")
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What the card says, checked for its format."""
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"checkpoint {folder}: the card cannot be read ({error})") from None
+    if not isinstance(card, dict) or card.get("format") != FORMAT:
+        raise ValueError(f"checkpoint {folder}: the card is not of format {FORMAT}")
+    return card
+
+
+def _weights(folder: Path, card: dict[str, Any]) -> dict[str, torch.Tensor]:
+    try:
+        content = (folder / WEIGHTS).read_bytes()
+        if hashlib.sha256(content).hexdigest() != card.get("weights"):
+            raise ValueError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
+        return {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS).items()}
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None

@@ -1,0 +1,129 @@
+"""The networks: shapes, masks, pointers, one network for each Emperor."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from agents.network import SPACES, FourNetworks, Shape, links, log_probabilities, make_network  # noqa: E402
+from tetrarchia_env import batch  # noqa: E402
+from tetrarchia_env.board import BOARD  # noqa: E402
+from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, MOVE  # noqa: E402
+from tetrarchia_env.engine.dice import words  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+SMALL = {"width": 8, "layers": 1, "reading": 4, "hidden": 32}
+SHAPES = [
+    Shape(**SMALL),
+    Shape(kind="mlp", **SMALL),
+    Shape(actions=ACTIONS, **SMALL),
+    Shape(policies=4, **SMALL),
+]
+
+
+def midgame(number: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    games, masks = batch.new_games(Options(), np.arange(number))
+    batch.playout(games, masks, words(np.arange(number, dtype=np.uint64)), steps=9)
+    return games, masks
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.kind}-{shape.actions}-{shape.policies}")
+def test_illegal_actions_have_no_probability(shape: Shape) -> None:
+    games, masks = midgame()
+    legal = torch.from_numpy(masks[:, : shape.actions] != 0)
+    network = make_network(shape)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter *= 50  # extreme logits too
+
+        logits, values = network(torch.from_numpy(batch.observe(games)))
+        probabilities = log_probabilities(logits, legal).exp()
+
+    assert values.shape == (len(games),)
+    assert (probabilities[~legal] == 0).all()
+    assert torch.allclose(probabilities.sum(dim=1), torch.ones(len(games)))
+
+
+def test_drawn_actions_are_legal() -> None:
+    pytest.importorskip("sb3_contrib")
+    from train.policy import drawn
+
+    _, masks = midgame()
+    legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
+    log_probs = log_probabilities(torch.randn(legal.shape) * 20, legal)
+
+    for _ in range(50):
+        assert legal.gather(1, drawn(log_probs).unsqueeze(1)).all()
+
+
+def test_draws_follow_the_probabilities() -> None:
+    pytest.importorskip("sb3_contrib")
+    from train.policy import drawn
+
+    torch.manual_seed(0)
+    log_probs = torch.tensor([0.5, 0.0, 0.2, 0.3]).log().expand(20_000, 4)
+
+    shares = torch.bincount(drawn(log_probs), minlength=4) / 20_000
+
+    assert torch.allclose(shares, torch.tensor([0.5, 0.0, 0.2, 0.3]), atol=0.02)
+
+
+def test_a_new_network_prefers_next_to_nothing() -> None:
+    games, masks = midgame()
+    legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
+
+    with torch.no_grad():
+        probabilities = log_probabilities(make_network(Shape())(torch.from_numpy(batch.observe(games)))[0], legal).exp()
+
+    uniform = legal / legal.sum(dim=1, keepdim=True)
+    assert torch.allclose(probabilities, uniform, atol=0.05)
+
+
+def test_pointers_reach_the_actions_that_name_a_space() -> None:
+    network = make_network(Shape(actions=ACTIONS, **SMALL))
+    pointed = torch.arange(1.0, 9 * SPACES + 1).unsqueeze(0)
+
+    spread = network._spread(pointed)[0]
+
+    assert len(spread) == ACTIONS
+    assert spread[MOVE] == 1
+    assert spread[ACTIONS - 1] == 9 * SPACES
+    assert (spread == 0).sum() == 13 + 7 + 3  # end to enter capital; imperivm to attack PIRATES; the Dux's three
+
+
+def test_each_emperor_has_his_own_network() -> None:
+    games, _ = midgame()
+    seen = torch.from_numpy(batch.observe(games))
+    four = make_network(Shape(policies=4, **SMALL))
+    assert isinstance(four, FourNetworks)
+
+    with torch.no_grad():
+        logits, values = four(seen)
+        each = [network(seen) for network in four.networks]
+
+    for row, emperor in enumerate(batch.agents_to_act(games)):
+        assert torch.allclose(logits[row], each[emperor][0][row], atol=1e-6)
+        assert torch.allclose(values[row], each[emperor][1][row], atol=1e-6)
+
+
+def test_spaces_hear_their_neighbours_first() -> None:
+    hearing = links().numpy()
+
+    assert np.allclose(hearing.sum(axis=1), 1)
+    assert (np.diag(hearing) == 0).all()
+    assert (hearing[BOARD.links > 0] > 0).all()
+
+
+def test_only_the_value_is_trained_when_asked() -> None:
+    network = make_network(Shape(**SMALL))
+
+    network.train_value_only(True)
+
+    trained = [name for name, parameter in network.named_parameters() if parameter.requires_grad]
+    assert trained == [name for name, _ in network.named_parameters() if name.startswith("value_head")]
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"width": 0}, {"layers": True}, {"hidden": "wide"}])
+def test_a_wrong_shape_is_refused_in_one_sentence(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
+        Shape(**wrong)

@@ -1,0 +1,178 @@
+"""The games that are learned from: several sets of rules side by side, levels and starts that change as it learns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents.network import offset
+from tetrarchia_env.batch import observe
+from tetrarchia_env.engine.actions import END
+from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
+from tetrarchia_env.many_games import ManyGames
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.observation import SIZE
+from tetrarchia_env.spaces import vector_space
+from train.rules import fitting_levels, rules_at
+
+FINAL = np.array([0.0, 1.0, -1.0, -1.0, 0.0])  # by outcome
+SECURED = offset("secured")
+FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
+Indices = None | int | Iterable[int]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What is told of a game that ended."""
+
+    rules: int
+    level: str
+    outcome: str
+    borders: int  # secured at the end
+    turns: int
+    decisions: int
+    whole: bool  # played from its set-up, not from the middle
+
+
+@dataclass
+class EndsOfTurn:
+    """How turns were ended since the last report."""
+
+    turns: int = 0
+    unused: int = 0  # IP when a turn was ended
+    early: int = 0  # with IP left and something else to do
+
+
+class TrainingGames(VecEnv):
+    """Games in lanes for MaskablePPO; the reward is the outcome and `shaping` times the change of the potential."""
+
+    def __init__(self, games: int, actions: str, rules: Sequence[dict[str, Any]], levels: Sequence[str], seed: int) -> None:
+        each = games // len(rules)
+        self.parts = [ManyGames(each, actions=actions, reward="shaped", **rules_at(rule, levels)) for rule in rules]
+        self.slices = [slice(each * number, each * (number + 1)) for number in range(len(rules))]
+        self.shaping, self.render_mode = 1.0, None
+        self.finished: list[Finished] = []
+        self.ends = EndsOfTurn()
+        self.whole = np.ones(games, dtype=bool)
+        self._seed = seed
+        self._views = np.zeros((2, games, SIZE), dtype=np.float32)
+        self._actions = np.zeros(games, dtype=np.int64)
+        super().__init__(games, vector_space(), Discrete(self.parts[0].masks.shape[1]))
+
+    def set_levels(self, levels: Sequence[str]) -> None:
+        """Games that begin from now on are at one of these, but for scenarios."""
+        for part in self.parts:
+            if part.options.scenario is None:
+                part.options = replace(part.options, level=fitting_levels(part.options.modules, levels))
+            part.set_starts((), 0)
+
+    def set_starts(self, starts: Sequence[Snapshot], share: float) -> None:
+        """And this share of them begins from one of these; each set of rules takes its own."""
+        for number, part in enumerate(self.parts):
+            own = [start for start in starts if start["rules"] == number]
+            part.set_starts([start["game"] for start in own], share)
+
+    def reset(self) -> NDArray[np.float32]:
+        """New games in all lanes; the seed fixes all of them."""
+        for part, lanes in zip(self.parts, self.slices, strict=True):
+            self._views[0, lanes] = part.begin(np.arange(self._seed + lanes.start, self._seed + lanes.stop, dtype=np.uint64))
+        return self._views[0]
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the actions."""
+        self._actions = np.asarray(actions, dtype=np.int64)
+
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play them."""
+        self._note_ends_of_turn()
+        turns = self._games("turn")
+        self._views = self._views[::-1]
+        for part, lanes in zip(self.parts, self.slices, strict=True):
+            self._views[0, lanes] = part.play(self._actions[lanes])
+        ended = self._lanes("ended") != 0
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        final = FINAL[self._lanes("outcome")] * ended
+        rewards = final + self.shaping * (self._lanes("reward") - final)
+        self.ends.turns += int((ended | (self._games("turn") != turns)).sum())
+        for i in np.flatnonzero(ended):
+            infos[i] = self._close(int(i))
+        return self._views[0], rewards.astype(np.float32), ended, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions of all games."""
+        return np.concatenate([part.masks for part in self.parts]).astype(bool)
+
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        """What the Emperors to act see."""
+        return self._views[0]
+
+    @property
+    def games(self) -> NDArray[np.void]:
+        """The records of all games, copied."""
+        return np.concatenate([part.games for part in self.parts])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that the games to come depend on, but for levels and starts."""
+        kept = {name: np.concatenate([getattr(part, name) for part in self.parts]) for name in ("games", "lanes", "masks")}
+        return {name: array.view(np.uint8).reshape(self.num_envs, -1) for name, array in kept.items()} | {"whole": self.whole}
+
+    def set_state(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from there."""
+        for part, lanes in zip(self.parts, self.slices, strict=True):
+            for name in ("games", "lanes", "masks"):
+                array = getattr(part, name)
+                array.view(np.uint8).reshape(len(array), -1)[:] = state[name][lanes]
+            self._views[0, lanes] = observe(part.games)
+        self.whole[:] = state["whole"]
+
+    def _lanes(self, field: str) -> NDArray[Any]:
+        return np.concatenate([part.lanes[field] for part in self.parts])
+
+    def _games(self, field: str) -> NDArray[Any]:
+        return np.concatenate([part.games[field] for part in self.parts])
+
+    def _note_ends_of_turn(self) -> None:
+        unused = self._games("ip") * (self._actions == END)
+        others = np.concatenate([part.masks.sum(axis=1, dtype=np.int64) for part in self.parts]) > 1
+        self.ends.unused += int(unused.sum())
+        self.ends.early += int(((unused > 0) & others).sum())
+
+    def _close(self, i: int) -> dict[str, Any]:
+        number, within = divmod(i, self.num_envs // len(self.parts))
+        part = self.parts[number]
+        lane, last = part.lanes[within], part.finals[within]
+        level = "".join(str(digit) for digit in lane.level)
+        borders, whole = round(6 * float(last[SECURED])), bool(self.whole[i])
+        self.finished.append(Finished(number, level, OUTCOMES[lane.outcome], borders, int(lane.turn), int(lane.final_steps), whole))
+        self.whole[i] = part.games[within]["turn"] == 0
+        return {"terminal_observation": last.copy(), "TimeLimit.truncated": bool(lane.outcome == TRUNCATED)}
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Taken from the options; SB3's own word on it changes nothing."""
+        return [self._seed]
+
+    def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> Any:
+        """Only the masks."""
+        if method_name != "action_masks":
+            raise AttributeError(f"a training game has the method action_masks, not {method_name!r}")
+        return self.action_masks()
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """The same for all games."""
+        return [getattr(self, attr_name)] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Nothing can be set for one game only."""
+        raise AttributeError(f"{attr_name!r} cannot be set for single games")
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
+        """No wrappers."""
+        return [False] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,176 @@
+"""PPO, Stable-Baselines3's, in a loop of our own: rollout, update, and between them what is told, kept and changed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
+from torch.nn.functional import mse_loss
+
+from agents.network import Network
+from tetrarchia_env.notation import Snapshot
+from train.curriculum import Curriculum, add_middles, fading
+from train.evaluation import Result, evaluate, kinds_of
+from train.games import FIRST_SEED, EndsOfTurn, TrainingGames
+from train.options import TrainOptions
+from train.policy import GamePolicy, PlainBuffer
+from train.report import Stopwatch, record_games
+from train.rules import rules_label
+
+NEW_STARTS = 4  # rollouts between two choices of starts from the middle
+
+
+@dataclass
+class Run:
+    """A run under way: all that changes in it."""
+
+    options: TrainOptions
+    env: TrainingGames
+    model: MaskablePPO
+    curriculum: Curriculum
+    chance: np.random.Generator
+    watch: Stopwatch
+    starts: list[Snapshot] = field(default_factory=list)  # from the middle of games
+    share: float = 0.0  # of games that begin from one of them
+    levels: list[str] = field(default_factory=list)  # that the others begin at
+    rollouts: int = 0
+    learning: BaseCallback | None = None
+
+    @property
+    def steps(self) -> int:
+        """Decisions played so far."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def progress(self) -> float:
+        """From 0 to 1, by steps or by minutes, whichever is further."""
+        by_time = self.watch.seconds / 60 / self.options.minutes if self.options.minutes else 0.0
+        return min(1.0, max(self.steps / self.options.steps, by_time))
+
+    @property
+    def network(self) -> Network:
+        """What is being trained."""
+        network: Network = self.model.policy.network
+        return network
+
+
+def new_run(options: TrainOptions, network: Network | None, logger: Logger) -> Run:
+    """A run at its beginning, with random weights or those given."""
+    curriculum = Curriculum(options, options.difficulty)
+    env = TrainingGames(options.games, options.actions, options.rules, curriculum.levels, FIRST_SEED + (options.seed << 20))
+    env.shaping = options.shaping
+    model = new_model(options, env)
+    if network is not None:
+        model.policy.network.load_state_dict(network.state_dict())
+    run = Run(options, env, model, curriculum, np.random.default_rng(options.seed), Stopwatch())
+    choose_games(run, curriculum.levels, 0.0)
+    ready(run, logger)
+    return run
+
+
+def new_model(options: TrainOptions, env: TrainingGames) -> MaskablePPO:
+    """SB3's PPO with our network and buffer."""
+    return MaskablePPO(
+        GamePolicy,
+        env,
+        learning_rate=options.learning_rate,
+        n_steps=options.rollout,
+        batch_size=options.minibatch,
+        n_epochs=options.epochs,
+        gamma=options.gamma,
+        gae_lambda=options.gae_lambda,
+        clip_range=options.clip,
+        ent_coef=options.entropy,
+        vf_coef=options.value_weight,
+        max_grad_norm=options.gradient_norm,
+        rollout_buffer_class=PlainBuffer,
+        policy_kwargs={"shape": options.shape},
+        seed=options.seed,
+        device="cpu",
+    )
+
+
+def ready(run: Run, logger: Logger) -> None:
+    """What SB3's `learn` does before its loop."""
+    run.model.set_logger(logger)
+    _, run.learning = run.model._setup_learn(run.options.steps, None, reset_num_timesteps=False)
+
+
+def one_round(run: Run) -> None:
+    """A rollout and the update from it; then what the next one is to be played with."""
+    options, model = run.options, run.model
+    run.env.shaping = fading(options.shaping, 0.0, run.progress, options.shaping_ends)
+    model.ent_coef = fading(options.entropy, options.last_entropy, run.progress)
+    learning_rate = fading(options.learning_rate, options.last_learning_rate, run.progress)
+    model.lr_schedule = lambda _: learning_rate
+    began = run.watch.seconds
+    collect(run)
+    model.train()
+    run.rollouts += 1
+    model.logger.record("time/steps a second", options.games * options.rollout / (run.watch.seconds - began))
+    hear_results(run)
+
+
+def collect(run: Run) -> None:
+    """Fill the buffer."""
+    run.model.collect_rollouts(run.env, run.learning, run.model.rollout_buffer, run.options.rollout)
+
+
+def hear_results(run: Run) -> None:
+    """Tell what the finished games were like, and choose levels and starts by them."""
+    finished, run.env.finished = run.env.finished, []
+    record_games(run.model.logger, finished, run.env.ends, [rules_label(rule) for rule in run.options.rules])
+    run.env.ends = EndsOfTurn()
+    harder = run.curriculum.hear(finished)
+    if run.rollouts % NEW_STARTS == 0 or harder:
+        if run.curriculum.middle_share > 0:
+            run.starts = add_middles(run.starts, run.env, run.chance)
+        choose_games(run, run.curriculum.levels, run.curriculum.middle_share)
+    record_setting(run)
+    run.model.logger.dump(run.steps)
+
+
+def choose_games(run: Run, levels: list[str], share: float) -> None:
+    """Games that begin from now on: at these levels, and so many from the middle."""
+    run.levels, run.share = levels, share
+    run.env.set_levels(levels)
+    run.env.set_starts(run.starts, share)
+
+
+def record_setting(run: Run) -> None:
+    """What the games were played with."""
+    logger = run.model.logger
+    logger.record("setting/shaping", run.env.shaping)
+    logger.record("setting/hardest difficulty", run.curriculum.hardest)
+    logger.record("setting/share begun from the middle", run.share)
+
+
+def learn_value(run: Run, tell: Callable[[float], None]) -> None:
+    """Play with the policy as it is and learn its value alone: through the trunk, this spoiled a copied policy."""
+    optimizer = torch.optim.Adam(run.network.value_parameters(), lr=run.options.value_rate)
+    run.network.train_value_only(True)
+    for number in range(run.options.value_rollouts):
+        collect(run)
+        for _ in range(run.options.epochs):
+            for data in run.model.rollout_buffer.get(run.options.minibatch):
+                _, values = run.network(data.observations)
+                optimizer.zero_grad()
+                mse_loss(values, data.returns).backward()
+                optimizer.step()
+        tell((number + 1) / run.options.value_rollouts)
+    run.network.train_value_only(False)
+    run.env.finished, run.env.ends, run.model.num_timesteps = [], EndsOfTurn(), 0
+
+
+def measure(run: Run) -> Sequence[Result]:
+    """Win rates on held-out seeds, into TensorBoard too."""
+    options = run.options
+    results = evaluate(run.network, kinds_of(options.evaluate_levels, options.rules), options.evaluate_games, options.shape.actions)
+    for result in results:
+        run.model.logger.record(f"held-out win rate/{result.label}", result.win_rate)
+        run.model.logger.record(f"held-out borders/{result.label}", result.borders)
+    run.model.logger.dump(run.steps)
+    return results

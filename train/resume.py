@@ -1,0 +1,86 @@
+"""All of a run under way in one folder, so that resuming equals not having stopped."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+
+from train.curriculum import Curriculum
+from train.games import TrainingGames
+from train.options import TrainOptions
+from train.ppo import Run, choose_games, ready
+from train.report import Stopwatch
+
+KEPT = "resume"
+ARRAYS, REST, MODEL = "arrays.npz", "rest.json", "model.zip"
+
+
+def save_run(run: Run, folder: Path) -> None:
+    """Keep the run: whole, in the place of what was kept before."""
+    draft, goal, old = folder / f".{KEPT}.draft", folder / KEPT, folder / f".{KEPT}.old"
+    for leftover in (draft, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    draft.mkdir()
+    run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer", "_last_obs"])
+    arrays = {"torch": torch.get_rng_state().numpy(), "starts": run.model._last_episode_starts, **run.env.state()}
+    np.savez(draft / ARRAYS, allow_pickle=False, **arrays)
+    (draft / REST).write_text(json.dumps(_rest(run)), encoding="utf-8")
+    if goal.exists():
+        goal.rename(old)
+    draft.rename(goal)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def load_run(options: TrainOptions, folder: Path, logger: Logger) -> Run:
+    """The run as it was kept; `options` may only want more steps or minutes of it."""
+    kept = find_kept(folder)
+    rest = json.loads((kept / REST).read_text(encoding="utf-8"))
+    env = TrainingGames(options.games, options.actions, options.rules, options.levels, options.seed)
+    model = MaskablePPO.load(kept / MODEL, env=env, device="cpu", force_reset=False)
+    run = Run(options, env, model, Curriculum(options, options.difficulty), np.random.default_rng(), Stopwatch(rest["seconds"]))
+    run.curriculum.set_state(rest["curriculum"])
+    run.starts, run.rollouts = rest["starts"], rest["rollouts"]
+    _restore_games(run, kept, rest)
+    ready(run, logger)
+    _restore_chance(run, kept, rest)
+    return run
+
+
+def find_kept(folder: Path) -> Path:
+    """Where the run is kept; ValueError if it is not."""
+    for kept in (folder / KEPT, folder / f".{KEPT}.old"):  # the latter: stopped between the two renames
+        if (kept / REST).is_file():
+            return kept
+    raise ValueError(f"there is no run to resume in {folder}")
+
+
+def _rest(run: Run) -> dict[str, Any]:
+    return {
+        "seconds": run.watch.seconds,
+        "rollouts": run.rollouts,
+        "curriculum": run.curriculum.state(),
+        "starts": run.starts,
+        "share": run.share,
+        "levels": run.levels,
+        "chance": run.chance.bit_generator.state,
+    }
+
+
+def _restore_games(run: Run, kept: Path, rest: dict[str, Any]) -> None:
+    with np.load(kept / ARRAYS, allow_pickle=False) as arrays:
+        run.env.set_state({name: arrays[name] for name in ("games", "lanes", "masks", "whole")})
+        run.model._last_episode_starts = arrays["starts"]
+    run.model._last_obs = run.env.seen
+    choose_games(run, rest["levels"], rest["share"])
+
+
+def _restore_chance(run: Run, kept: Path, rest: dict[str, Any]) -> None:
+    """Last of all: making a model draws from torch's generator. Nothing is drawn from numpy's or Python's own."""
+    with np.load(kept / ARRAYS, allow_pickle=False) as arrays:
+        torch.set_rng_state(torch.from_numpy(arrays["torch"]))
+    run.chance.bit_generator.state = rest["chance"]

@@ -1,0 +1,184 @@
+"""A training run from one end to the other: lessons, copying, PPO; each stage is kept in the run's folder."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from rich.progress import Progress
+
+from agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
+from agents.network import Network, make_network
+from tetrarchia_env.files import write_whole
+from train.curriculum import levels_up_to
+from train.evaluation import evaluate, kinds_of
+from train.imitation import Copying, copy
+from train.lessons import Lessons, collect, jobs_of, load_lessons, save_lessons
+from train.options import TrainOptions, options_of
+from train.ppo import Run, learn_value, measure, new_run, one_round
+from train.report import Stopwatch, forget_after, keep, new_logger, progress_bar, told
+from train.resume import find_kept, load_run, save_run
+
+RUNS = Path("runs")
+STAGES = ("lessons", "copy", "ppo")
+OPTIONS, LESSONS, COPY, LATEST, FINAL = "options.yaml", "lessons.npz", "copy", "latest", "final"
+
+
+def train(options: TrainOptions, name: str, until: str = "ppo", command: str = "") -> Path:
+    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is."""
+    if until not in STAGES:
+        raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
+    folder = RUNS / name
+    if (folder / "resume").exists():
+        raise ValueError(f"run {name!r} has begun: go on with --resume, or choose another name")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / OPTIONS, yaml.safe_dump({**options.as_data(), "command": command}, sort_keys=False))
+    prepare(options)
+    with progress_bar() as bar:
+        network = _warm_start(options, folder, until, bar)
+        if until != "ppo":
+            return folder / (LESSONS if until == "lessons" else COPY)
+        run = new_run(options, network, new_logger(folder))
+        if network is not None:
+            task = bar.add_task("value")
+            learn_value(run, lambda progress: bar.update(task, completed=100 * progress))
+        return _learn(run, folder, command, bar)
+
+
+def resume(name: str, changes: dict[str, Any]) -> Path:
+    """Go on where a run was stopped, or further than it was meant to go."""
+    folder = RUNS / name
+    find_kept(folder)
+    data = yaml.safe_load((folder / OPTIONS).read_text(encoding="utf-8"))
+    command = data.pop("command")
+    options = options_of(yaml.safe_dump(data), str(folder / OPTIONS)).changed(changes)
+    write_whole(folder / OPTIONS, yaml.safe_dump({**options.as_data(), "command": command}, sort_keys=False))
+    prepare(options)
+    run = load_run(options, folder, new_logger(folder))
+    forget_after(folder, run.steps)
+    with progress_bar() as bar:
+        return _learn(run, folder, command, bar)
+
+
+def prepare(options: TrainOptions) -> None:
+    """Threads and seeds."""
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+
+
+def _warm_start(options: TrainOptions, folder: Path, until: str, bar: Progress) -> Network | None:
+    """The network to begin PPO with: of a checkpoint, copied from the teacher, or none."""
+    if options.start or (folder / COPY).is_dir():
+        loaded = load_checkpoint(options.start or folder / COPY)
+        if loaded.shape != options.shape:
+            raise ValueError(f"checkpoint {options.start or folder / COPY} has {loaded.shape}, the options say {options.shape}")
+        return loaded.network
+    if options.teacher == "none":
+        return None
+    lessons = _lessons(options, folder, bar)
+    return _copy(options, lessons, folder, bar) if until != "lessons" else None
+
+
+def _lessons(options: TrainOptions, folder: Path, bar: Progress) -> Lessons:
+    """Those of a file, or new ones."""
+    path = Path(options.lessons) if options.lessons else folder / LESSONS
+    if options.lessons or path.is_file():
+        return load_lessons(path)
+    task = bar.add_task(f"lessons of {options.teacher}", total=options.decisions)
+    jobs = jobs_of(options.teacher, levels_up_to(options, 99), options.rules, options.noise, options.seed)
+    lessons = collect(jobs, options.decisions, options.workers, lambda count: bar.update(task, completed=count))
+    save_lessons(lessons, path)
+    print(
+        f"{options.teacher} won {lessons.won} of {lessons.played} games ({lessons.won / lessons.played:.1%}), {len(lessons)} decisions kept"
+    )
+    return lessons
+
+
+def _copy(options: TrainOptions, lessons: Lessons, folder: Path, bar: Progress) -> Network:
+    """A network that has copied them, kept as a checkpoint."""
+    network, watch, task = make_network(options.shape), Stopwatch(), bar.add_task("copying")
+    how = Copying(options.copy_epochs, options.copy_minibatch, options.copy_rate, options.shape.actions)
+    copied = copy(
+        network, lessons, how, lambda progress, loss: bar.update(task, completed=100 * progress, description=f"copying {loss:.3f}")
+    )
+    seconds = watch.seconds
+    results = evaluate(network, kinds_of(options.evaluate_levels, options.rules), options.evaluate_games, options.shape.actions)
+    print(f"copied {copied:.1%} of held back decisions in {seconds:.0f} s; held-out win rates: {told(results)}")
+    made = {"teacher": options.teacher, "decisions": len(lessons), "copied": copied, "seconds": round(seconds)}
+    made |= {"won": {one.label: one.win_rate for one in results}, "games": options.evaluate_games}
+    save_checkpoint(folder / COPY, network, options.shape, {"made": made | {"options": options.as_data()}})
+    return network
+
+
+def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
+    """PPO to the end of its steps or minutes, or until Ctrl-C."""
+    task = bar.add_task("PPO", total=1.0)
+    with _told_to_stop() as stop:
+        while run.progress < 1 and not stop():
+            before = run.steps
+            one_round(run)
+            bar.update(task, completed=run.progress, description=f"PPO {run.steps / 1e6:.1f} M")
+            if _passes(before, run.steps, run.options.evaluate_every):
+                _evaluate(run, folder)
+            if _passes(before, run.steps, run.options.save_every):
+                _save(run, folder, command, LATEST)
+        stopped = stop()
+    if stopped:
+        _save(run, folder, command, LATEST)
+        print(f"stopped after {run.steps} steps; to go on: python -m train --resume --name {folder.name}")
+        return folder / LATEST
+    _evaluate(run, folder)
+    _save(run, folder, command, FINAL)
+    return folder / FINAL
+
+
+def _passes(before: int, after: int, every: int) -> bool:
+    return before // every != after // every
+
+
+def _evaluate(run: Run, folder: Path) -> None:
+    results = measure(run)
+    print(f"{run.steps / 1e6:7.2f} M steps, {run.watch.seconds / 60:5.1f} min: held-out win rates {told(results)}", flush=True)
+    won, borders = {one.label: one.win_rate for one in results}, {one.label: round(one.borders, 3) for one in results}
+    keep(folder, steps=run.steps, seconds=round(run.watch.seconds), won=won, borders=borders)
+
+
+def _save(run: Run, folder: Path, command: str, goal: str) -> None:
+    """The run to resume, and its network as a checkpoint."""
+    save_run(run, folder)
+    made = {
+        "command": command,
+        "steps": run.steps,
+        "seconds": round(run.watch.seconds),
+        "warm_start": _warm_start_told(run.options, folder),
+    }
+    save_checkpoint(folder / goal, run.network, run.options.shape, {"made": made | {"options": run.options.as_data()}})
+
+
+def _warm_start_told(options: TrainOptions, folder: Path) -> dict[str, Any] | None:
+    """What the card of the checkpoint that PPO began with says, but for its options."""
+    if not options.start and not (folder / COPY).is_dir():
+        return None
+    made = read_card(checkpoint_folder(options.start or folder / COPY)).get("made", {})
+    return {name: value for name, value in made.items() if name != "options"}
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed: the round under way is finished first. A second one stops at once."""
+    pressed: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        print("stopping after this round; Ctrl-C again stops at once, without saving", file=sys.stderr)
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
