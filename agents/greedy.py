@@ -1,10 +1,11 @@
 """The agent that looks one action ahead."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.agent import Actions, Agent, Lanes
 from agents.planner import search_files
@@ -18,10 +19,12 @@ from tetrarchia_env.batch import Games, Masks
 class GreedyAgent(Agent):
     """Does what makes the position best, as the planner judges positions; an attack by the mean of its results."""
 
+    weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False)
+
     def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
         """The best next position in each game."""
         actions = np.zeros(len(games), dtype=np.int64)
-        look_ahead_all(games, masks, new_desk(), load_weights(), actions)
+        look_ahead_all(games, masks, new_desk(), self.weights, actions)
         return actions
 
     def made_of(self) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agents.agent import Actions, Agent, Lanes
 from agents.search.choosing import plan_all
-from agents.search.evaluation import load_weights
+from agents.search.evaluation import load_weights, weights_of
 from agents.search.turn_plan import CHILDREN, Width, new_desk
 from tetrarchia_env.batch import Games, Masks
 
@@ -29,6 +29,13 @@ class PlannerAgent(Agent):
         for option in ("beam", "ends", "attacks"):
             if not 1 <= getattr(self, option) <= CHILDREN:
                 raise ValueError(f"planner:{option} is from 1 to {CHILDREN}, not {getattr(self, option)}")
+
+    @classmethod
+    def with_weights(cls, weights: NDArray[np.float64]) -> "PlannerAgent":
+        """One that judges positions by other weights than those kept."""
+        agent = cls()
+        object.__setattr__(agent, "weights", weights_of(weights))
+        return agent
 
     def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
         """The first action of the best plan in each game."""

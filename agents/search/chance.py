@@ -1,5 +1,7 @@
 """What chance makes of a position: the three ends of a combat, and the Barbarian phase that follows a turn."""
 
+from typing import Any
+
 import numpy as np
 
 from agents._jit import jit
@@ -25,7 +27,7 @@ def is_attack(action: int) -> bool:
 
 
 @jit
-def fighters(game: Game, action: int) -> tuple[int, int]:
+def fighters(game: Game, action: int) -> tuple[Any, Any]:
     """R5.1: the figure that attacks, and its foe."""
     if action == a.ATTACK_PIRATES:
         return game.emperor, PIRATES

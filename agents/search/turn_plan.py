@@ -16,7 +16,7 @@ from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.movement import enter
-from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, GAME, OVER, ROMAN, Game
+from tetrarchia_env.engine.state import ARRIVAL, GAME, OVER, ROMAN, Game
 from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.turn import act
 

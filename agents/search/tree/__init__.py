@@ -1,0 +1,1 @@
+"""Looking several turns ahead, compiled: plans, what chance makes of them, plans again."""
