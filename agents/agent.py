@@ -22,6 +22,7 @@ class Agent(Protocol):
 
     def begin(self, lanes: Lanes) -> None:
         """New games begin in these lanes: forget the old ones. An agent without a memory need not write this."""
+        return
 
     def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
         """The id of a legal action for each game; a row of `masks` marks the legal ones of its game."""

@@ -15,6 +15,7 @@ AGENTS = {
     "random": "agents.random:RandomAgent",
     "greedy": "agents.greedy:GreedyAgent",
     "planner": "agents.planner:PlannerAgent",
+    "mcts": "agents.mcts:MCTSAgent",
     "ppo": "agents.ppo:PPOAgent",
 }
 
@@ -24,17 +25,26 @@ def make_agent(text: str) -> Agent:
     name, *given = text.split(":")
     if name not in AGENTS:
         raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}")
-    module, _, kind = AGENTS[name].partition(":")
-    agent = getattr(import_module(module), kind)
+    agent = _class_of(name)
     options = {field.name: field for field in fields(agent) if field.init}
     chosen: dict[str, Any] = {}
     for option in given:
         key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
         if key not in options:
             raise ValueError(f"agent {name} has no option {key or option!r}: it has {', '.join(options) or 'none'}")
+        if key in chosen:
+            raise ValueError(f"agent {name}: option {key} is given twice in {text!r}")
         chosen[key] = _read(f"{name}:{key}", value, options[key].type)
     made: Agent = agent(**chosen)
     return made
+
+
+def _class_of(name: str) -> Any:
+    module, _, kind = AGENTS[name].partition(":")
+    try:
+        return getattr(import_module(module), kind)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"agent {name} needs the package {error.name}: pip install 'tetrarchia[train]'") from None
 
 
 def _read(option: str, value: str, kind: Any) -> Any:

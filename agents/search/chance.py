@@ -6,15 +6,15 @@ import numpy as np
 
 from agents._jit import jit
 from agents.search.evaluation import Weights, worth
-from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.batch import Games
 from tetrarchia_env.engine import actions as a
-from tetrarchia_env.engine.barbarians import expel, line_up, spread_revolts, strike_province
+from tetrarchia_env.engine.barbarians import advance, barbarian_phase, expel, line_up, spread_revolts, strike_province
 from tetrarchia_env.engine.combat import conclude, odds
 from tetrarchia_env.engine.dice import next_word
 from tetrarchia_env.engine.pirates import ATTACK_COST
-from tetrarchia_env.engine.state import ADVANCE, BLOCK, BOOST, DUX, OFF, OVER, PIRATES, Game
+from tetrarchia_env.engine.state import ADVANCE, ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OFF, OVER, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, NORMAL
-from tetrarchia_env.engine.turn import go_on, play
+from tetrarchia_env.engine.turn import answer_block, answer_boost, finish_turn
 
 STRIKES = 36  # the ways R N can fall in R6.3
 
@@ -60,7 +60,7 @@ def settle_attack(game: Game, action: int, result: int) -> None:
 
 
 @jit
-def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, word: np.uint64, mask: Masks) -> float:
+def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, word: np.uint64) -> float:
     """The worth of ending the turn in games[i]: the mean over the 36 strikes of R6.3, the other dice rolled from `word`."""
     if games[i].phase == OVER:
         return worth(games[i], weights)
@@ -69,14 +69,14 @@ def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, word:
         word = next_word(word)
         spare[0] = games[i]
         spare[0].dice = word
-        barbarians_strike(spare[0], province, mask)
+        barbarians_strike(spare[0], province)
         total += worth(spare[0], weights)
     return total / STRIKES
 
 
 @jit
-def barbarians_strike(game: Game, province: int, mask: Masks) -> None:
-    """R6 with the first province given; up to the next Emperor's first decision, reactions (R10.1) declined."""
+def barbarians_strike(game: Game, province: int) -> None:
+    """R6 with the first province given; up to the next Emperor's turn, reactions (R10.1) declined."""
     spread_revolts(game)
     if game.phase != OVER:
         expel(game)
@@ -86,6 +86,20 @@ def barbarians_strike(game: Game, province: int, mask: Masks) -> None:
     if game.phase != OVER:
         line_up(game)
         game.phase = ADVANCE
-        go_on(game, mask)
-    while game.phase == BOOST or game.phase == BLOCK:
-        play(game, a.ACCEPT, mask)
+    while game.phase != OVER and game.phase != ROMAN and game.phase != ARRIVAL:
+        march_on(game)
+
+
+@jit
+def march_on(game: Game) -> None:
+    """R8: one step of the advance, then the next turn. `turn.go_on` would also find what is legal then, which nobody asks for."""
+    if game.phase == BOOST:
+        answer_boost(game, a.ACCEPT)
+    elif game.phase == BLOCK:
+        answer_block(game, a.ACCEPT)
+    elif game.phase == BARBARIAN:  # R3.3: the next Emperor cannot even enter
+        barbarian_phase(game)
+    elif game.march[0] != OFF:
+        advance(game)
+    else:
+        finish_turn(game)

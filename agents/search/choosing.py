@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from agents._jit import jit
 from agents.search.evaluation import Weights, worth
-from agents.search.turn_plan import Desk, Width, expand, plan
+from agents.search.turn_plan import NONE, NOTHING, Desk, Width, expand, plan
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.engine.dice import next_word
 from tetrarchia_env.engine.state import ARRIVAL, ROMAN
@@ -40,9 +40,9 @@ def look_ahead_all(games: Games, masks: Masks, desk: Desk, weights: NDArray[np.v
 def look_ahead(games: Games, i: int, desk: Desk, weights: Weights) -> int:
     """The action of the turn that leads to the best position; of an attack the mean."""
     desk.beam[0] = games[i]
-    desk.firsts[0] = -1
-    children, ends = expand(desk, 0, 0, 0, weights)
-    best, action = -1.0, -1
+    desk.firsts[0] = NONE
+    children, ends = expand(desk, NOTHING, NOTHING, NOTHING, weights)
+    best, action = -1.0, NONE
     for child in range(children):
         if desk.child_worths[child] > best:
             best, action = desk.child_worths[child], desk.child_firsts[child]
@@ -55,7 +55,7 @@ def look_ahead(games: Games, i: int, desk: Desk, weights: Weights) -> int:
 @jit
 def try_all(games: Games, i: int, mask: Masks, desk: Desk, weights: Weights) -> int:
     """Fleets (R2.6) and reactions (R10.1): the action whose results, dice rolled anew, are worth most in the mean."""
-    best, chosen = -1.0, -1
+    best, chosen = -1.0, NONE
     for action in range(len(mask)):
         if mask[action]:
             total, word = 0.0, games[i].dice

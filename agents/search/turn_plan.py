@@ -16,13 +16,18 @@ from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.movement import enter
-from tetrarchia_env.engine.state import ARRIVAL, GAME, OVER, ROMAN, Game
+from tetrarchia_env.engine.state import ARRIVAL, GAME, NOBODY, OVER, ROMAN, Game, numbers
 from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.turn import act
 
-CHILDREN = 1024  # positions that one step of the beam may look at
-ENDS = 512  # ways that one plan may end in
+CHILDREN = 4096  # positions that one step of the beam may look at
+ENDS = 1024  # ways that one plan may end in
+WIDEST = 128  # beam; more would not fit into CHILDREN
 LONGEST = 14  # actions of a turn
+# Places on the desk's spare; `after_barbarians` takes the first. They are int64, and so are counts that begin at 0:
+# for a literal, Numba compiles what is called with it once more.
+STRUCK, TRIED, WON_OR_LOST = numbers(3)
+NOTHING, NONE = STRUCK, NOBODY  # 0 and -1
 
 
 class Width(NamedTuple):
@@ -44,17 +49,17 @@ class Desk(NamedTuple):
     child_keys: NDArray[np.uint64]  # to see that two ways lead to the same position
     ends: Games  # positions in which the turn is ended, or an attack is made
     end_firsts: NDArray[np.int64]
-    end_attacks: NDArray[np.int64]  # the attack, or -1
+    end_attacks: NDArray[np.int64]  # the attack, or NONE
     end_worths: NDArray[np.float64]
-    spare: Games
+    spare: Games  # at STRUCK, TRIED, WON_OR_LOST
     mask: Masks
 
 
 def new_desk() -> Desk:
     """An empty one."""
     return Desk(
-        np.zeros(CHILDREN, GAME),
-        np.zeros(CHILDREN, np.int64),
+        np.zeros(WIDEST, GAME),
+        np.zeros(WIDEST, np.int64),
         np.zeros(CHILDREN, GAME),
         np.zeros(CHILDREN, np.int64),
         np.zeros(CHILDREN),
@@ -63,7 +68,7 @@ def new_desk() -> Desk:
         np.zeros(ENDS, np.int64),
         np.zeros(ENDS, np.int64),
         np.zeros(ENDS),
-        np.zeros(4, GAME),
+        np.zeros(3, GAME),
         np.zeros(ACTIONS, np.int8),
     )
 
@@ -83,6 +88,7 @@ def key_of(game: Game) -> np.uint64:
     key = np.uint64(game.unrest) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(game.revolts) * np.uint64(0xBF58476D1CE4E5B9)
     key ^= np.uint64(game.tokens[game.emperor]) * np.uint64(0x94D049BB133111EB)
     small = game.ip + 16 * game.fleets + 128 * game.used + 1024 * game.supply[game.emperor] + 8192 * game.phase
+    small = small * 8 + game.passing + 1
     for figure in range(5):
         small = small * 64 + game.at[figure]
     key ^= np.uint64(small) * np.uint64(0xD6E8FEB86659FD93)
@@ -99,10 +105,10 @@ def ids_of(game: Game) -> int:
 def search(start: Games, i: int, desk: Desk, beam: int, weights: Weights) -> int:
     """Fill the desk with the ways through the turn of start[i]; how many ends it found."""
     desk.beam[0] = start[i]
-    desk.firsts[0] = -1
-    width, ends = 1, 0
+    desk.firsts[0] = NONE
+    width, ends = 1, NOTHING
     for _ in range(LONGEST):
-        children = 0
+        children = NOTHING
         for j in range(width):
             children, ends = expand(desk, j, children, ends, weights)
         width = keep_best(desk, children, beam)
@@ -121,13 +127,13 @@ def expand(desk: Desk, j: int, children: int, ends: int, weights: Weights) -> tu
         if mask[action]:
             first = first_action(desk, j, action)
             if action == a.END:
-                ends = note_end(desk, ends, desk.beam, j, first, -1, worth_without_ip(desk, j, weights))
+                ends = note_end(desk, ends, desk.beam, j, first, NONE, worth_without_ip(desk, j, weights))
             elif is_attack(action):
                 ends = note_end(desk, ends, desk.beam, j, first, action, worth_of_attack(desk, j, action, weights))
             elif children < CHILDREN:
                 note_child(desk, j, action, first, children, weights)
                 if desk.children[children].phase == OVER:  # R9.1: won
-                    ends = note_end(desk, ends, desk.children, children, first, -1, 1.0)
+                    ends = note_end(desk, ends, desk.children, children, first, NONE, 1.0)
                 else:
                     children += 1
     return children, ends
@@ -164,9 +170,9 @@ def note_end(desk: Desk, ends: int, games: Games, i: int, first: int, attack: in
 @jit
 def worth_without_ip(desk: Desk, j: int, weights: Weights) -> float:
     """What is not spent is lost (R3.4)."""
-    desk.spare[1] = desk.beam[j]
-    desk.spare[1].ip = 0
-    return worth(desk.spare[1], weights)
+    desk.spare[TRIED] = desk.beam[j]
+    desk.spare[TRIED].ip = 0
+    return worth(desk.spare[TRIED], weights)
 
 
 @jit
@@ -176,9 +182,9 @@ def worth_of_attack(desk: Desk, j: int, action: int, weights: Weights) -> float:
     total = 0.0
     for result in range(3):
         if likely[result] > 0:
-            desk.spare[1] = desk.beam[j]
-            settle_attack(desk.spare[1], action, 1 - result)
-            total += likely[result] * worth(desk.spare[1], weights)
+            desk.spare[TRIED] = desk.beam[j]
+            settle_attack(desk.spare[TRIED], action, 1 - result)
+            total += likely[result] * worth(desk.spare[TRIED], weights)
     return total
 
 
@@ -187,24 +193,22 @@ def keep_best(desk: Desk, children: int, beam: int) -> int:
     """The children that the beam goes on from, best first, each position once; how many."""
     order = np.argsort(-desk.child_worths[:children])
     width = 0
-    for place in order:
-        if width == beam:
-            break
-        if not seen(desk, order, place, children):
-            desk.beam[width] = desk.children[place]
-            desk.firsts[width] = desk.child_firsts[place]
+    for rank in range(children):
+        if width < beam and not is_repeated(desk, order, rank):
+            desk.beam[width] = desk.children[order[rank]]
+            desk.firsts[width] = desk.child_firsts[order[rank]]
             width += 1
     return width
 
 
 @jit
-def seen(desk: Desk, order: NDArray[np.int64], place: int, children: int) -> bool:
-    """Whether the same position stands before it in the order; equal ones have equal worth and are neighbours."""
-    for other in range(children):
-        if order[other] == place:
-            return False
-        if desk.child_keys[order[other]] == desk.child_keys[place]:
+def is_repeated(desk: Desk, order: NDArray[np.int64], rank: int) -> bool:
+    """Whether another way to the same position, which is worth the same, stands before this one in the order."""
+    place, before = order[rank], rank - 1
+    while before >= 0 and desk.child_worths[order[before]] == desk.child_worths[place]:
+        if desk.child_keys[order[before]] == desk.child_keys[place]:
             return True
+        before -= 1
     return False
 
 
@@ -214,7 +218,7 @@ def plan(start: Games, i: int, outer: Desk, inner: Desk, width: Width, weights: 
     word = start[i].dice
     ends = search(start, i, outer, width.beam, weights)
     order = np.argsort(-outer.end_worths[:ends])
-    best, action, attacks, calm = -1.0, -1, 0, 0
+    best, action, attacks, calm = -1.0, NONE, 0, 0
     for place in order:
         if outer.end_attacks[place] >= 0:
             if attacks == width.attacks:
@@ -225,7 +229,7 @@ def plan(start: Games, i: int, outer: Desk, inner: Desk, width: Width, weights: 
             if calm == width.ends:
                 continue
             calm += 1
-            value = after_barbarians(outer.ends, place, outer.spare, weights, word, outer.mask)
+            value = after_barbarians(outer.ends, place, outer.spare, weights, word)
         if value > best:
             best, action = value, outer.end_firsts[place]
     return action
@@ -239,9 +243,9 @@ def worth_of_planned_attack(outer: Desk, place: int, inner: Desk, width: Width, 
     total = 0.0
     for result in range(3):
         if likely[result] > 0:
-            outer.spare[2] = outer.ends[place]
-            settle_attack(outer.spare[2], attack, 1 - result)
-            total += likely[result] * worth_of_rest(outer.spare, 2, inner, width, weights, word)
+            outer.spare[WON_OR_LOST] = outer.ends[place]
+            settle_attack(outer.spare[WON_OR_LOST], attack, 1 - result)
+            total += likely[result] * worth_of_rest(outer.spare, WON_OR_LOST, inner, width, weights, word)
     return total
 
 
@@ -249,7 +253,7 @@ def worth_of_planned_attack(outer: Desk, place: int, inner: Desk, width: Width, 
 def worth_of_rest(start: Games, i: int, inner: Desk, width: Width, weights: Weights, word: np.uint64) -> float:
     """What the rest of a turn is worth when it is played well; attacks as they stand."""
     if start[i].phase != ROMAN:  # lost: the Barbarian phase follows; or the game is over
-        return after_barbarians(start, i, inner.spare, weights, word, inner.mask)
+        return after_barbarians(start, i, inner.spare, weights, word)
     ends = search(start, i, inner, max(1, width.beam // 4), weights)
     order = np.argsort(-inner.end_worths[:ends])
     best, looked = 0.0, 0
@@ -258,5 +262,5 @@ def worth_of_rest(start: Games, i: int, inner: Desk, width: Width, weights: Weig
             best = max(best, inner.end_worths[place])
         elif looked < max(1, width.ends // 4):
             looked += 1
-            best = max(best, after_barbarians(inner.ends, place, inner.spare, weights, word, inner.mask))
+            best = max(best, after_barbarians(inner.ends, place, inner.spare, weights, word))
     return best

@@ -7,7 +7,7 @@ from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine.state import PLACES
 from tetrarchia_env.engine.tables import CAPITAL, ROMA, SEA, ZONES, frozen
 
-FAR = 12  # more than any way costs; also from or to a place that is not on the board
+FAR = 12  # IP that farther ways (without fleets there are some) count as; also from or to a place that is not on the board
 
 
 def _ways(reach: NDArray[np.int64]) -> NDArray[np.int64]:

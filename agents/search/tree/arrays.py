@@ -16,7 +16,6 @@ from tetrarchia_env.engine.state import GAME
 NODES = 8192  # positions that one tree may keep
 SPARE = NODES - 1
 DEEPEST = 64  # plans from the root to a leaf
-NONE = -1
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

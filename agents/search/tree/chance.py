@@ -5,11 +5,13 @@ import numpy as np
 from agents._jit import jit
 from agents.search.chance import STRIKES, barbarians_strike, chances, settle_attack
 from agents.search.evaluation import Weights, worth
-from agents.search.tree.arrays import NONE, Tree
+from agents.search.tree.arrays import Tree
+from agents.search.turn_plan import NONE
 from tetrarchia_env.batch import Games
-from tetrarchia_env.engine.dice import next_word
+from tetrarchia_env.engine.dice import draw, next_word
 from tetrarchia_env.engine.state import BARBARIAN, OVER
 
+ALL = np.uint64(STRIKES)
 COPRIME = 13  # to 36: steps of so many go through all strikes
 
 
@@ -34,9 +36,14 @@ def try_plan(tree: Tree, plan: int, node: int, weights: Weights) -> None:
             nodes.expected[node] = tree.plans.results[plan, result]
             return
     if game.phase != OVER:
-        # Strikes come in turn, from another one on for each plan: 36 tries see each strike once.
-        barbarians_strike(game, (5 * plan + COPRIME * tree.plans.tries[plan]) % STRIKES, tree.outer.mask)
+        barbarians_strike(game, next_strike(tree, plan))
     nodes.expected[node] = worth(game, weights)
+
+
+@jit
+def next_strike(tree: Tree, plan: int) -> int:
+    """Strikes come in turn: 36 tries see each once, and the plans of a position, which share its word, see the same ones."""
+    return (draw(tree.plans.ends[plan].dice, ALL) + COPRIME * tree.plans.tries[plan]) % STRIKES
 
 
 @jit

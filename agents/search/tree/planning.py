@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from agents._jit import jit
 from agents.search.chance import after_barbarians, chances, settle_attack
 from agents.search.evaluation import Weights, worth
-from agents.search.tree.arrays import NONE, Tree
-from agents.search.turn_plan import Width, key_of, search, worth_of_rest
+from agents.search.tree.arrays import Tree
+from agents.search.turn_plan import NONE, WON_OR_LOST, Width, key_of, search, worth_of_rest
 from tetrarchia_env.engine.state import OVER
 
 
@@ -30,7 +30,7 @@ def find_plans(tree: Tree, node: int, width: Width, weights: NDArray[np.void], t
                 note_attack(tree, node, place, width, weights[0])
         elif calm < width.ends and not is_noted(tree, node, place):
             calm += 1
-            value = after_barbarians(desk.ends, place, desk.spare, weights[0], nodes.games[node].dice, desk.mask)
+            value = after_barbarians(desk.ends, place, desk.spare, weights[0], nodes.games[node].dice)
             note_plan(tree, node, place, value)
     if ends > 0:
         settle_priors(tree, node, temperature)
@@ -67,9 +67,9 @@ def note_attack(tree: Tree, node: int, place: int, width: Width, weights: Weight
     total = 0.0
     for result in range(3):
         if likely[result] > 0:
-            desk.spare[2] = desk.ends[place]
-            settle_attack(desk.spare[2], attack, 1 - result)
-            results[result] = worth_of_rest(desk.spare, 2, tree.inner, width, weights, word)
+            desk.spare[WON_OR_LOST] = desk.ends[place]
+            settle_attack(desk.spare[WON_OR_LOST], attack, 1 - result)
+            results[result] = worth_of_rest(desk.spare, WON_OR_LOST, tree.inner, width, weights, word)
             total += likely[result] * results[result]
     plan = note_plan(tree, node, place, total)
     if plan != NONE:

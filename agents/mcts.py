@@ -1,0 +1,91 @@
+"""The agent that looks several turns ahead: Monte Carlo tree search, a turn a step."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.agent import Actions, Agent, Lanes
+from agents.planner import SEARCH, search_files
+from agents.search.choosing import plan_all
+from agents.search.evaluation import load_weights
+from agents.search.tree.arrays import Tree, new_tree
+from agents.search.tree.planning import find_plans
+from agents.search.tree.simulation import Growth, best_plan, simulate
+from agents.search.turn_plan import Width
+from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.engine.state import ARRIVAL, ROMAN
+
+AT_ROOT = Width(32, 16, 4)  # as the planner looks
+SHARES = 28  # of a turn's time: a decision with n IP left gets n + 1, so that six actions of 1 IP get 7 + 6 + ... + 1
+SLICE = 16  # simulations between two looks at the clock
+MOST = 64  # plans, positions, turns: more make no sense
+
+
+@dataclass(frozen=True)
+class MCTSAgent(Agent):
+    """Tries its best plans with the Barbarian phase after each, the next Emperor's best plans after that, and so on.
+
+    Where no turn is to be planned, with fleets (R2.6) and reactions (R10.1), it chooses as the planner does.
+    """
+
+    time: float = 1.0  # seconds a turn
+    simulations: int = 0  # above 0: so many a turn, whatever the time; then the same words give the same choices
+    plans: int = 8  # looked at in each position
+    beam: int = 6  # positions kept after each action, below the root
+    exploration: float = 0.2  # how eagerly plans are tried that were tried seldom
+    temperature: float = 0.03  # how much worse a plan may look and still be tried
+    trust: float = 3.0  # simulations that speak for a plan as loud as what was found with the others
+    widening: float = 0.7  # a plan tried n times has about n ** widening positions under it
+    turns: int = 0  # turns that the planner plays on from a new position
+    weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False, compare=False)
+    tree: Tree = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for option, fits, wanted in (
+            ("time", 0 < self.time < math.inf, "seconds above 0"),
+            ("simulations", self.simulations >= 0, "from 0 on"),
+            ("plans", 1 <= self.plans <= MOST, f"from 1 to {MOST}"),
+            ("beam", 1 <= self.beam <= MOST, f"from 1 to {MOST}"),
+            ("exploration", 0 <= self.exploration < math.inf, "a number from 0 on"),
+            ("temperature", 0 < self.temperature < math.inf, "a number above 0"),
+            ("trust", 0 < self.trust < math.inf, "a number above 0"),
+            ("widening", 0 <= self.widening <= 1, "from 0 to 1"),
+            ("turns", 0 <= self.turns <= MOST, f"from 0 to {MOST}"),
+        ):
+            if not fits:
+                raise ValueError(f"mcts:{option} is {wanted}, not {getattr(self, option)}")
+        object.__setattr__(self, "tree", new_tree(self.plans))
+
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        """The first action of the best plan in each game, one game after the other."""
+        actions = np.zeros(len(games), dtype=np.int64)
+        tree = self.tree
+        for i in range(len(games)):
+            if games[i]["phase"] in (ROMAN, ARRIVAL):
+                actions[i] = self._choose(games[i : i + 1])
+            else:
+                plan_all(games[i : i + 1], masks[i : i + 1], tree.outer, tree.inner, AT_ROOT, self.weights, actions[i : i + 1])
+        return actions
+
+    def _choose(self, game: Games) -> int:
+        tree, begun, share = self.tree, time.perf_counter(), (int(game["ip"][0]) + 1) / SHARES
+        growth = Growth(Width(self.beam, self.beam, 2), self.temperature, self.exploration, self.trust, self.widening, self.turns)
+        tree.nodes.games[:1], tree.word[:], tree.size[:] = game, game["dice"], 1
+        find_plans(tree, 0, AT_ROOT, self.weights, growth.temperature)
+        if np.ptp(tree.plans.firsts[: tree.nodes.plans[0]]) == 0:  # all begin alike
+            return int(tree.plans.firsts[0])
+        left = math.ceil(self.simulations * share)
+        while left > 0 if self.simulations else time.perf_counter() - begun < self.time * share:
+            simulate(tree, min(left, SLICE) if self.simulations else SLICE, growth, self.weights)
+            left -= SLICE
+        return int(tree.plans.firsts[best_plan(tree, growth.trust)])
+
+    def made_of(self) -> Iterator[Path]:
+        """The planner's files, and the tree's."""
+        yield from search_files()
+        yield from (SEARCH / "tree").glob("*.py")
