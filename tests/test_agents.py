@@ -67,7 +67,7 @@ def test_players_of_one_name_are_agents_of_their_own_r13_1() -> None:
         ("planner:64", PlannerAgent(beam=64)),
         ("planner:beam=64", PlannerAgent(beam=64)),
         ("planner:attacks=1:beam=4", PlannerAgent(beam=4, attacks=1)),
-        ("planner:1024:ends=1024", PlannerAgent(beam=1024, ends=1024)),
+        ("planner:128:ends=128", PlannerAgent(beam=128, ends=128)),
     ],
 )
 def test_options_stand_after_colons(text: str, agent: Agent) -> None:
@@ -87,9 +87,9 @@ def test_options_stand_after_colons(text: str, agent: Agent) -> None:
         ("planner:beam=wide", None, "planner:beam is a whole number, not 'wide'"),
         ("planner:beam=", None, "planner:beam is a whole number, not ''"),
         ("planner:ends=2.5", None, "planner:ends is a whole number, not '2.5'"),
-        ("planner:beam=0", None, "planner:beam is from 1 to 1024, not 0"),
-        ("planner:attacks=-1", None, "planner:attacks is from 1 to 1024, not -1"),
-        ("planner:ends=1025", None, "planner:ends is from 1 to 1024, not 1025"),
+        ("planner:beam=0", None, "planner:beam is from 1 to 128, not 0"),
+        ("planner:attacks=-1", None, "planner:attacks is from 1 to 128, not -1"),
+        ("planner:ends=1025", None, "planner:ends is from 1 to 128, not 1025"),
         ("random," * 4 + "random", None, "agents: give one to four names, with commas, not 'random,random"),
         ("random,random", 3, "agents: give one name or 3, with commas, not 'random,random'"),
         ("random,random", 1, "agents: give one name or 1, with commas, not 'random,random'"),
