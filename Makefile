@@ -41,8 +41,9 @@ results: $(READY) ## write docs/results.md and its pictures again, from the kept
 	@echo "results: reading results/, plays nothing"
 	@$(BIN)/tetrarchia eval --report results
 
-train: ## (there is no training yet)
-	@echo "train: there is no training yet, this version is the rules engine alone." >&2; exit 2
+train: $(READY) ## train a PPO agent into runs/ppo: copies the planner, then learns by itself; hours
+	@echo "train: into runs/ppo; Ctrl-C saves, python -m train --resume --name ppo goes on"
+	@$(BIN)/python -m train --preset ppo --name ppo
 
 clean: ## remove .venv, caches and built packages
 	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -20,7 +20,7 @@ from agents.search.turn_plan import Width
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.engine.state import ARRIVAL, ROMAN
 
-AT_ROOT = Width(32, 16, 4)  # as the planner looks
+AT_ROOT = Width(128, 128, 16)  # wider than the planner: with time for the turns to come there is time for this one
 SHARES = 28  # of a turn's time: a decision with n IP left gets n + 1, so that six actions of 1 IP get 7 + 6 + ... + 1
 SLICE = 16  # simulations between two looks at the clock
 MOST = 64  # plans, positions, turns: more make no sense
@@ -36,7 +36,7 @@ class MCTSAgent(Agent):
     time: float = 1.0  # seconds a turn
     simulations: int = 0  # above 0: so many a turn, whatever the time; then the same words give the same choices
     plans: int = 8  # looked at in each position
-    beam: int = 6  # positions kept after each action, below the root
+    beam: int = 24  # positions kept after each action, below the root; with fewer, colleagues are taken for worse than they are
     exploration: float = 0.2  # how eagerly plans are tried that were tried seldom
     temperature: float = 0.03  # how much worse a plan may look and still be tried
     trust: float = 3.0  # simulations that speak for a plan as loud as what was found with the others

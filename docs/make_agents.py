@@ -6,7 +6,7 @@ from pathlib import Path
 from agents.search.chance import STRIKES
 from agents.search.choosing import SAMPLES
 from agents.search.evaluation import COUNTS, load_weights
-from agents.search.turn_plan import CHILDREN
+from agents.search.turn_plan import WIDEST
 from agents.table import AGENTS
 
 PAGE = Path(__file__).parent / "agents.md"
@@ -18,7 +18,7 @@ ABOUT = {
     "planner": (
         "the first action of the best turn it finds, see below",
         "`beam` 32: positions kept after each action; `ends` 16: ends of the turn looked at with the Barbarian phase; "
-        f"`attacks` 4: attacks planned on; each from 1 to {CHILDREN}",
+        f"`attacks` 4: attacks planned on; each from 1 to {WIDEST}",
         "1 ms; 0.2 ms with `planner:beam=4:ends=2:attacks=1`",
     ),
     "ppo": (

@@ -20,6 +20,7 @@ import numba
 import numpy as np
 import pettingzoo
 
+from eval import arena
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.engine.dice import words
 from tetrarchia_env.engine.state import MODULES, VARIANTS
@@ -60,7 +61,7 @@ class Effort:
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:
-    """One row after the other, all on one core."""
+    """One row after the other, on one core but for the arena."""
     effort = effort or Effort()
     for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
         yield from playouts(name, Options(**arguments), effort)
@@ -73,6 +74,8 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
     yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
     if find_spec("resvg_py"):
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
+    for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
+        yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
     yield from start_up()
 
 
@@ -177,6 +180,14 @@ def pictures() -> Callable[[], int]:
         return len(frames)
 
     return play
+
+
+def match(agent: str, games: int) -> float:
+    """Seconds that the arena takes for so many games, its processes started and nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        arena.run(arena.plan(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
+        return time.perf_counter() - begun
 
 
 def choose(chooser: random.Random, mask: Any) -> int:
