@@ -1,13 +1,15 @@
 """The agent that has learned to play: a trained network, without any search."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents import network as network_module
 from agents.agent import Actions, Agent, Lanes
-from agents.checkpoints import load_checkpoint
+from agents.checkpoints import WEIGHTS, checkpoint_folder, load_checkpoint
 from agents.network import Network, log_probabilities
 from tetrarchia_env.batch import Games, Masks, legal_masks, observe
 from tetrarchia_env.engine.dice import words
@@ -39,6 +41,10 @@ class PPOAgent(Agent):
             best: Actions = log_priors.argmax(axis=1)
             return best
         return _drawn(log_priors / self.temperature, games["dice"])
+
+    def made_of(self) -> tuple[Path, ...]:
+        """The weights, and the network's code."""
+        return checkpoint_folder(self.checkpoint) / WEIGHTS, Path(network_module.__file__)
 
     def evaluate_positions(self, games: Games) -> tuple[Floats, Floats]:
         """For each game that is not over: the logarithm of each action's prior (-inf if illegal), and the value to the four."""

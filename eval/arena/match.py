@@ -22,6 +22,11 @@ from tetrarchia_env.files import check_folder, write_whole
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 ALONE = 1.0  # seconds a chunk, up to which this process goes on alone
 PAYS = 4.0  # seconds of work that are worth the start of other processes, about two seconds each
 Progress = Callable[[Sequence[Played]], None]  # told of games as they finish, first of those that the file held before
@@ -67,15 +72,16 @@ def run(
     _check_number("workers", workers)
     _check_number("chunk", MOST if chunk is None else chunk)
     agents = seated(plan.agents)
-    begun = _begun(plan, Path(path))
-    progress(begun.games)
-    if begun.is_finished:
-        return begun
-    warm_up(plan, agents)
-    chunks = Chunks(plan, len(begun.games), chunk or MOST, inf if chunk else GOAL)
+    if check_file(plan, Path(path)) is None:
+        write_whole(path, header_line(plan))
     with open(path, "a", encoding="utf-8") as file:
+        begun = _begun(plan, file)
+        progress(begun.games)
+        if begun.is_finished:
+            return begun
+        warm_up(plan, agents)
         record = Record(file, list(begun.games), progress)
-        _play(chunks, agents, workers, record.take)
+        _play(Chunks(plan, len(begun.games), chunk or MOST, inf if chunk else GOAL), agents, workers, record.take)
     return Run(begun.header, tuple(record.games))
 
 
@@ -91,26 +97,15 @@ class Record:
         self.games = games
         self._file, self._progress = file, progress
         self._early: dict[int, list[Played]] = {}  # chunks by their first index
-        self._end = self._size()
 
     def take(self, games: list[Played]) -> None:
         """A chunk is finished."""
         self._early[games[0].index] = games
         while chunk := self._early.pop(len(self.games), None):
-            self._write("".join(map(game_line, chunk)))
+            self._file.write("".join(map(game_line, chunk)))
+            self._file.flush()
             self.games += chunk
         self._progress(games)
-
-    def _write(self, lines: str) -> None:
-        """Lines of two writers would spoil the file."""
-        if self._size() != self._end:
-            raise ValueError(f"results {self._file.name}: another process writes into it: let it finish, or choose another file")
-        self._file.write(lines)
-        self._file.flush()
-        self._end = self._size()
-
-    def _size(self) -> int:
-        return os.fstat(self._file.fileno()).st_size
 
 
 def _play(chunks: Chunks, agents: Sequence[Agent], workers: int, take: Callable[[list[Played]], None]) -> None:
@@ -133,14 +128,23 @@ def _play_alone(chunks: Chunks, agents: Sequence[Agent], take: Callable[[list[Pl
         take(games)
 
 
-def _begun(plan: Header, path: Path) -> Run:
-    """What the file holds of this plan; a new file if there is none."""
+def _begun(plan: Header, file: IO[str]) -> Run:
+    """What the open file holds of this plan, a line that was half written cut off; nobody else may write into it till it is closed."""
+    path = Path(file.name)
+    _lock(file)
     begun = check_file(plan, path)
-    if begun is None:
-        write_whole(path, header_line(plan))
-        return Run(plan, ())
     os.truncate(path, sum(len(line) + 1 for line in whole_lines(path)))
-    return begun
+    return begun or Run(plan, ())
+
+
+def _lock(file: IO[str]) -> None:
+    """Lines of two writers would spoil the file."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ValueError(f"results {file.name}: another process writes into it: let it finish, or choose another file") from None
 
 
 def check_file(plan: Header, path: Path) -> Run | None:
