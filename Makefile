@@ -3,7 +3,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
-COMPILES := a first run compiles the rules: about half a minute
+COMPILES := a first run compiles rules and search: about two minutes
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench results train clean
@@ -11,15 +11,15 @@ COMPILES := a first run compiles the rules: about half a minute
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## play one full game between random agents, and make a page to replay it in the browser
-	@echo "demo: one game between random agents ($(COMPILES))"
+demo: $(READY) ## play one full game of four planners, and make a page to replay it in the browser
+	@echo "demo: one game of four planners ($(COMPILES))"
 	@mkdir -p demo
-	@$(BIN)/tetrarchia watch --agents random --seed 1 --save demo/game.json | cat
+	@$(BIN)/tetrarchia watch --agents planner --level 4200 --seed 1 --save demo/game.json | cat
 	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
 
 test: $(READY) ## run all tests, the fast ones first
-	@echo "test: one game, so that the workers find the rules compiled ($(COMPILES))"
-	@$(BIN)/tetrarchia watch --agents random --seed 1 > /dev/null
+	@echo "test: one game, so that the workers find everything compiled ($(COMPILES))"
+	@$(BIN)/tetrarchia watch --agents random,greedy,planner,mcts:simulations=1 --seed 1 > /dev/null
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 	@echo "test: slow tests"
