@@ -6,7 +6,7 @@ READY := .venv/.ready
 COMPILES := a first run compiles rules and search: about two minutes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench results train clean
+.PHONY: help demo test lint bench measure results train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ bench: $(READY) ## measure the rules, every face of the environment, start-up an
 	@echo "bench: about two minutes, on one core"
 	@mkdir -p benchmarks
 	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
+
+measure: $(READY) ## play every game of results/ that is not there yet: more than an hour from nothing
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
 results: $(READY) ## write docs/results.md and its pictures again, from the kept files in results/
 	@echo "results: reading results/, plays nothing"

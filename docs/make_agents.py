@@ -72,7 +72,9 @@ boosts or blocks.
 ## What a position is worth
 The chance to win: the logistic function of the sum of these counts, each times its weight. `greedy` judges by them too. The weights are
 fitted to games of the planner itself by `python -m train.tune_planner`, which begins with those in `train/hand_set.toml`, and are kept in
-`agents/search/weights.toml`; the tests in `tests/test_evaluation_counts.py` show a small position for each.
+`agents/search/weights.toml`. Not fitted are `border_unmet`, which is chosen by the games it wins, and `goths_or_rebels`, `pirates` and
+`dux`, which those games do not have: they are as set by hand. The tests
+in `tests/test_evaluation_counts.py` show a small position for each.
 
 | count | weight | what is counted |
 |---|---|---|

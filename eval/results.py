@@ -73,6 +73,8 @@ class Header:
         if not self.levels or len(set(self.levels)) < len(self.levels):
             raise ValueError(f"levels: at least one, and each once, not {list(self.levels)!r}")
         for level in self.levels:
+            if not isinstance(level, str):
+                raise ValueError(f"level {level!r} is not one of four digits")
             if self.options(level).level != level:
                 raise ValueError(f"level {level!r} is not that of scenario {self.arguments['scenario']!r}")
 

@@ -50,11 +50,11 @@ def wilson_by_seed(won: ArrayLike, seeds: ArrayLike) -> Estimate:
     """The same for games of which several share a seed (other levels, other seats): those are no independent witnesses.
 
     Wilson's interval for as many independent games as would vary so much from seed to seed: no fewer than there are
-    seeds, no more than there are games. With one game a seed it is Wilson's; without any variation all games count.
+    seeds, no more than there are games. With one game a seed it is Wilson's; if all seeds are alike, seeds are counted.
     """
     means, games = by_seed(won, seeds), np.size(won)
     rate, spread = float(means.mean()), float(means.var() / len(means))
-    alike = rate * (1 - rate) / spread if spread > 0 else games
+    alike = rate * (1 - rate) / spread if np.ptp(means) > 0 else 0  # rounding gives equal means a spread, too
     return _wilson(rate, min(max(alike, len(means)), games))
 
 
@@ -68,7 +68,7 @@ def _wilson(rate: float, games: float) -> Estimate:
 def by_seed(values: ArrayLike, seeds: ArrayLike) -> Numbers:
     """The mean of each seed's games; the values themselves where some seeds have more games than others."""
     given = _numbers("a mean", values)
-    _, places, counts = np.unique(np.asarray(seeds), return_inverse=True, return_counts=True)
+    _, places, counts = np.unique(np.asarray(seeds, dtype=np.uint64), return_inverse=True, return_counts=True)
     return np.bincount(places, given) / counts if np.all(counts == counts[0]) else given
 
 

@@ -137,6 +137,7 @@ def test_another_version(file: Path, key: str) -> None:
         (1, lambda content: content.update(levels="4200"), "line 1 is damaged: levels, agents should be lists"),
         (1, lambda content: content.update(fingerprints=[]), "arguments, fingerprints, versions, machine tables of names"),
         (1, lambda content: content.update(games="2"), "line 1 is damaged: games is a whole number"),
+        (1, lambda content: content.update(levels=[None]), "line 1 is damaged: level None is not one of four digits"),
         (1, lambda content: content.update(levels=[[]]), "line 1 is damaged: "),
         (3, lambda content: content.pop("score"), "line 3 is damaged: its entries should be level, seed"),
         (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the run"),

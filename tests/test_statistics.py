@@ -75,15 +75,24 @@ def test_wilson_by_seed_counts_independent_games_nearly_all() -> None:
     assert half == pytest.approx(wilson(int(won.sum()), 4000).high - wilson(int(won.sum()), 4000).low, rel=0.1)
 
 
-@pytest.mark.parametrize("wins", [0, 40])
-def test_wilson_by_seed_without_variation_counts_all_games(wins: int) -> None:
-    found = wilson_by_seed(np.arange(40) < wins, np.tile(np.arange(10), 4))
-    assert astuple(found) == pytest.approx(astuple(wilson(wins, 40)))
+@pytest.mark.parametrize("wins", [0, 1, 3])
+def test_wilson_by_seed_without_variation_counts_seeds(wins: int) -> None:
+    """Of three games a seed so many are won; a third is no round number."""
+    found = wilson_by_seed(np.repeat(np.arange(3) < wins, 12), np.tile(np.arange(12), 3))
+    assert astuple(found) == pytest.approx(astuple(wilson(4 * wins, 12)))
+
+
+def test_wilson_by_seed_of_a_single_seed_is_that_of_one_game() -> None:
+    assert wilson_by_seed([False] * 81, [7] * 81).high == pytest.approx(wilson(0, 1).high)
 
 
 def test_by_seed_is_the_mean_of_each_seed_if_all_have_as_many_games() -> None:
     assert by_seed([1, 2, 3, 5], [7, 8, 7, 8]).tolist() == [2, 3.5]
     assert by_seed([1, 2, 3], [7, 8, 7]).tolist() == [1, 2, 3]
+
+
+def test_by_seed_tells_the_largest_seeds_apart() -> None:
+    assert by_seed([1, 2, 3, 4], [2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1]).tolist() == [1, 2, 3, 4]
 
 
 def test_bootstrap_is_scipys() -> None:

@@ -103,7 +103,7 @@ def test_wins_are_counted_by_level_on_held_out_seeds(monkeypatch: pytest.MonkeyP
     seen = []
 
     def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
-        seen.append((levels, first_seed - tune_planner.HELD_OUT, noise))
+        seen.append((levels, first_seed - tune_planner.CHOOSING, noise))
         return Lesson(np.ones((1, len(COUNTS))), np.zeros(1)), int(levels[0]) // 100
 
     monkeypatch.setattr(tune_planner, "play_games", play)

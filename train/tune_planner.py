@@ -7,6 +7,7 @@ The fit cannot see why to get on with it: whoever dawdles in a safe position win
 borders, which the fit makes positive (the planner then won 60 % at 4200 in 119 turns), is chosen by the games it wins.
 """
 
+import sys
 from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from agents.planner import PlannerAgent
 from agents.search.evaluation import COUNTS, KEPT, counts_of, load_weights
 from tetrarchia_env import batch
 from tetrarchia_env.engine.state import ARRIVAL, GAME, OVER, ROMAN, WON
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import check_folder, write_whole
 from tetrarchia_env.options import Options
 
 HAND_SET = Path(__file__).with_name("hand_set.toml")
@@ -33,7 +34,7 @@ MEASURED = ("4200", "4211", "4222")
 URGENCY = "border_unmet"
 URGENCIES = (-0.02, -0.04, -0.06, -0.08, -0.12, -0.2)
 CHUNK = 50  # games that a process plays side by side
-HELD_OUT = 2**40  # seeds from here on are for measuring
+CHOOSING = 2**40  # seeds from here on are for choosing the urgency
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ def with_urgency(weights: Floats, urgency: float) -> Floats:
 def wins(pool: Executor, weights: Floats, games: int) -> list[int]:
     """Of so many games at each of the measured levels."""
     jobs = [partial(play_games, weights=weights, levels=(level,), noise=0.0) for level in MEASURED]
-    seeds = range(HELD_OUT, HELD_OUT + games, CHUNK)
+    seeds = range(CHOOSING, CHOOSING + games, CHUNK)
     return [sum(won for _, won in pool.map(job, seeds)) for job in jobs]
 
 
@@ -122,6 +123,8 @@ def tune(
     out: Annotated[Path, typer.Option(help="Where the weights go")] = KEPT,
 ) -> None:
     """Tune the planner's weights, from those set by hand."""
+    _check(games, measured, workers, noise)
+    check_folder(out)
     by_hand = np.array(load_weights(HAND_SET)[0].tolist())
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         played = pool.map(partial(play_games, weights=by_hand, levels=LEVELS, noise=noise), range(0, games, CHUNK))
@@ -136,5 +139,19 @@ def tune(
     print(f"written: {out}")
 
 
+def _check(games: int, measured: int, workers: int, noise: float) -> None:
+    for name, value in {"games": games, "measured": measured}.items():
+        if value < CHUNK or value % CHUNK:
+            raise ValueError(f"{name} are {CHUNK}, {2 * CHUNK}, {3 * CHUNK}, ..., not {value}")
+    if workers < 1:
+        raise ValueError(f"workers are a whole number from 1 on, not {workers}")
+    if not 0 <= noise <= 1:
+        raise ValueError(f"the noise is a share from 0 to 1, not {noise}")
+
+
 if __name__ == "__main__":
-    typer.run(tune)
+    try:
+        typer.run(tune)
+    except ValueError as error:
+        print(f"tune_planner: {error}", file=sys.stderr)
+        sys.exit(2)
