@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 
-from eval.results import Played, Run
+from eval.results import Played
 from eval.statistics import Estimate, PairedTest, bootstrap_mean, by_seed, compare_scores, compare_wins, holm
 
 ALL_LEVELS = "all"
@@ -35,22 +34,6 @@ class Lead:
     better: int  # at so many levels with p < ALPHA
     worse: int
     difference: Estimate  # of the win rates over all levels
-
-
-def compare_runs(first: Run, second: Run) -> tuple[Comparison, ...]:
-    """At each level that both have played, then at all of them; ValueError if they share no game or play by other rules.
-
-    A seed comes once at each level, so that the pairs of all levels are not quite independent: test single levels.
-    """
-    if first.header.arguments != second.header.arguments:
-        raise ValueError(f"runs by other rules are not compared: {first.header.arguments} and {second.header.arguments}")
-    names = ",".join(first.header.agents), ",".join(second.header.agents)
-    by_level = [
-        compare_games((names[0], tuple(games)), (names[1], second.games), level)
-        for level, games in groupby(first.games, key=lambda game: game.level)
-        if level in second.header.levels
-    ]
-    return *by_level, compare_games((names[0], first.games), (names[1], second.games), ALL_LEVELS)
 
 
 def compare_games(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from eval.comparison import Comparison, Lead
 from eval.crossplay import Matrix
 from eval.summary import ENDINGS, Summary
-from eval.tables import Cell, Column, Table, figure, gain, p_value, percent, points, short
+from eval.tables import Cell, Column, Table, figure, gain, milliseconds, p_value, percent, points, short
 
 Summaries = Mapping[str, Mapping[str, Summary]]  # by team and place: a level, a scenario, ...
 Drawn = tuple[Column, Callable[[Summary], Cell]]
@@ -18,7 +18,7 @@ TURNS: Drawn = (Column("turns, mean", short), lambda one: one.turns)
 MEDIAN_TURNS: Drawn = (Column("turns, median", short), lambda one: one.median_turns)
 DECISIONS: Drawn = (Column("decisions a game", short), lambda one: one.steps)
 UNSECURED: Drawn = (Column("borders not secured", figure), lambda one: one.unsecured)
-MILLISECONDS: Drawn = (Column("ms a decision", figure), lambda one: one.milliseconds)
+MILLISECONDS: Drawn = (Column("ms a decision", milliseconds), lambda one: one.milliseconds)
 
 
 def ended(ending: str) -> Drawn:

@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
-from eval.results import Played, Run
+from eval.results import Played
 from eval.statistics import Estimate, bootstrap_mean, by_seed, wilson_by_seed
 from tetrarchia_env.board import ROMAN_PROVINCES, SPACES
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING
@@ -55,11 +54,6 @@ def summarize(games: Sequence[Played], seed: int = 0) -> Summary:
         unsecured=BORDERS - _mean(game.borders for game in games),
         milliseconds=1000 * sum(sum(game.seconds) for game in games) / max(decisions, 1),
     )
-
-
-def summarize_levels(run: Run, seed: int = 0) -> dict[str, Summary]:
-    """One summary for each level of a run, in its order."""
-    return {level: summarize(tuple(games), seed) for level, games in groupby(run.games, key=lambda game: game.level)}
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -34,6 +35,11 @@ def points(cell: Cell) -> str:
 def figure(cell: Cell) -> str:
     """A mean: 4.21, with its interval: 4.21 (4.02 to 4.40)."""
     return _told(cell, lambda value: f"{value:.2f}", "")
+
+
+def milliseconds(cell: Cell) -> str:
+    """A mean with two decimals, or as many more as show two digits: 12.30, 0.0034."""
+    return _told(cell, lambda value: f"{value:.{max(2, 1 - math.floor(math.log10(value)) if value > 0 else 0)}f}", "")
 
 
 def gain(cell: Cell) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from tetrarchia_env.options import Options
 KEPT = Path("runs/eval")  # where results go if the user does not say
 PAIRS, ODDS = "pair", "odd"  # the two kinds of cross-play, and their folders
 FEW = 4  # levels that a file's name can tell
+LONGEST = 150  # letters of the words in a file's name: file systems take about 255 in all
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Wishes:
     """The options of the command, in their own words."""
 
     level: str | None = None
-    variants: str = ""
-    modules: str = ""
+    variants: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     scenario: str | None = None
     fixed_setup: bool = False
     max_turns: int = Options.max_turns
@@ -46,7 +48,8 @@ class Wishes:
     report: Path | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "against", tuple(self.against or ()))  # to be compared with other wishes
+        for name in ("variants", "modules", "against"):
+            object.__setattr__(self, name, tuple(getattr(self, name) or ()))  # to be compared with other wishes
 
     @property
     def cores(self) -> int:
@@ -71,6 +74,7 @@ def line_ups(wishes: Wishes) -> list[LineUp]:
     teams = _partners(wishes) if wishes.partners else _rivals(wishes)
     plans = {name: _plan(wishes, agents) for name, agents in teams.items()}
     found = [LineUp(name, plan, _file(wishes, name, plan, alone=len(plans) == 1)) for name, plan in plans.items()]
+    _check_distinct(found)
     for one in found:
         one.file.parent.mkdir(parents=True, exist_ok=True)
         check_file(one.plan, one.file)
@@ -94,6 +98,15 @@ def _check_goals(wishes: Wishes) -> None:
 def _check_out_folder(out: Path) -> None:
     if out.suffix == ".jsonl" or (out.exists() and not out.is_dir()):
         raise ValueError(f"out: several line-ups are kept in a folder, a file for each, not {str(out)!r}")
+
+
+def _check_distinct(found: Sequence[LineUp]) -> None:
+    """Letters that a file's name cannot have may be all that tells two line-ups apart."""
+    kept: dict[Path, str] = {}
+    for one in found:
+        if one.file in kept:
+            raise ValueError(f"out: {kept[one.file]} and {one.name} would both be kept in {one.file}: play them into different folders")
+        kept[one.file] = one.name
 
 
 def _rivals(wishes: Wishes) -> dict[str, str]:
@@ -127,16 +140,12 @@ def _plan(wishes: Wishes, agents: str) -> Header:
         levels=levels_named(wishes.level) if wishes.level is not None else (),
         first_seed=wishes.seed,
         seed=wishes.agents_seed,
-        variants=_names(wishes.variants),
-        modules=_names(wishes.modules),
+        variants=wishes.variants,
+        modules=wishes.modules,
         scenario=wishes.scenario,
         fixed_setup=wishes.fixed_setup,
         max_turns=wishes.max_turns,
     )
-
-
-def _names(text: str) -> list[str]:
-    return text.split(",") if text else []
 
 
 def _file(wishes: Wishes, name: str, plan: Header, alone: bool) -> Path:
@@ -154,7 +163,7 @@ def own_name(plan: Header) -> str:
     seeds = f"seeds {plan.first_seed}-{plan.first_seed + plan.games - 1}"
     words = [team(plan.agents), *(word for word in [rules(plan)] if word != BASE_GAME), levels, seeds]
     digest = sha256(json.dumps([identity(plan), plan.fingerprints], sort_keys=True).encode()).hexdigest()
-    return file_name("_".join([*words, digest[:8]]))
+    return file_name(f"{'_'.join(words)[:LONGEST]}_{digest[:8]}")
 
 
 def file_name(words: str) -> str:

@@ -178,7 +178,7 @@ def test_another_machine_goes_on(file: Path, whole: Path) -> None:
 
 def test_there_is_one_writer_at_a_time(file: Path) -> None:
     def meddle(games: Sequence[Played]) -> None:
-        if games:
+        if games and games[-1].index + 1 < PLAN.total:
             with pytest.raises(ValueError, match=r"another process writes into it"):
                 run(PLAN, file, workers=1)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from agents import AGENTS, Actions, Agent, Lanes
 from eval import command as body
 from eval.arena import match
 from eval.results import Played, load_run
 from eval.wording import command as words_of
 from tetrarchia_env import cli
+from tetrarchia_env.batch import Games, Masks
 
 TINY = ("--agents", "random", "--games", "20", "--workers", "1")
 Command = Callable[..., "Ended"]
@@ -31,6 +33,16 @@ class Ended:
     @property
     def kept(self) -> list[Path]:
         return [Path(line.removeprefix("kept: ")) for line in self.out.splitlines() if line.startswith("kept: ")]
+
+
+@dataclass(frozen=True)
+class Named(Agent):
+    """Plays the first legal action under any name."""
+
+    name: str = ""
+
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        return masks.argmax(axis=1)
 
 
 @pytest.fixture
@@ -140,6 +152,22 @@ def test_players_share_the_emperors(run: Command) -> None:
     """R13.1."""
     (file,) = run("--agents", "random,greedy,random", "--players", "3", "--games", "2", "--workers", "1").kept
     assert load_run(file).header.agents == ("random", "random", "greedy", "random")
+
+
+def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    names = [f"named:{'x' * 200}{last}" for last in "ab"]
+    first, second = run("--agents", names[0], "--against", names[1], "--games", "1", "--max-turns", "2", "--workers", "1").kept
+    assert first != second
+    assert len(first.name) == len(second.name) == 150 + len("_12345678.jsonl")
+
+
+def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    failed = run("--agents", "named:a/b", "--against", "named:a-b", "--games", "1", "--out", "both")
+    assert failed.code == 2
+    assert "out: named:a/b and named:a-b would both be kept in both/named-a-b.jsonl" in failed.err
+    assert not Path("both").exists()
 
 
 def test_a_scenario(run: Command) -> None:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import pytest
 
 from eval.arena import plan, progress
 from eval.arena.chunks import GOAL, GROWTH, Chunks
-from eval.arena.progress import Tally, showing, with_progress
-from eval.results import Played, Run
+from eval.arena.progress import Tally, showing
+from eval.results import Played
 
 PLAN = plan("random", 6, levels=["4200", "4211"])
 
@@ -72,16 +71,16 @@ def test_progress_of_several_runs_counts_all_and_tells_wins_of_the_last(monkeypa
     assert tally.text() == "random 0.0% won, 250 of 300 games, 10 games/s, 0:00:05 left"
 
 
-def test_without_a_terminal_there_are_a_few_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_terminal_there_are_a_few_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
-    assert isinstance(with_progress(PLAN, tmp_path / "run.jsonl", workers=1), Run)
-    assert "games" not in capsys.readouterr().err
-    monkeypatch.setattr(progress, "EVERY", 0.0)
-    with_progress(PLAN, tmp_path / "run.jsonl", workers=1)
-    assert "won, 12 of 12 games" in capsys.readouterr().err
+    with showing(12) as progress_of:
+        tell = progress_of("planner")
+        tell(won(1, of=6))
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+        tell(won(1, of=6))
+    assert capsys.readouterr().err.startswith("tetrarchia: planner 16.7% won, 12 of 12 games")
 
 
 def test_in_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

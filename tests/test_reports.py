@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from made_up_runs import header, keep, run
 
-from eval.comparison import compare_runs
+from eval.comparison import compare_games
 from eval.crossplay import odd_one_out_seatings, pair_matrix, pair_seatings
 from eval.plots import bars, heat_map, matrix_plot, save
 from eval.report import write_report
 from eval.report.kept import Kept
 from eval.results import Run, load_run
 from eval.statistics import Estimate, wilson
-from eval.summary import summarize_levels
+from eval.summary import summarize
 from eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, grid
-from eval.tables import Column, Table, figure, gain, p_value, percent, points, write_table
+from eval.tables import Column, Table, figure, gain, milliseconds, p_value, percent, points, write_table
 from eval.wording import rules, team
 
 
@@ -66,6 +66,10 @@ def page_of(results: Path) -> Path:
         (points(Estimate(-0.123, -0.2, -0.05)), "-12.3 (-20.0 to -5.0)"),
         (points(Estimate(0.0, -0.05, 0.05)), "0.0 (-5.0 to 5.0)"),
         (figure(Estimate(4.21, 4.016, 4.4)), "4.21 (4.02 to 4.40)"),
+        (milliseconds(12.3), "12.30"),
+        (milliseconds(0.05), "0.050"),
+        (milliseconds(0.00341), "0.0034"),
+        (milliseconds(0.0), "0.00"),
         (gain(0.5), "+0.50"),
         (p_value(0.0123), "0.0123"),
         (p_value(0.0), "< 0.0001"),
@@ -186,13 +190,13 @@ def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
 @pytest.mark.slow
 def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
     text, results = page.read_text(encoding="utf-8"), page.parents[1] / "results"
-    strong = load_run(results / "main/strong.jsonl")
-    rates = [percent(one.win_rate) for one in summarize_levels(strong).values()]
+    strong, weak = (load_run(results / f"main/{name}.jsonl").games for name in ("strong", "weak"))
+    rates = [percent(summarize(games).win_rate) for games in (strong[:40], strong[40:])]
     assert f"| strong | {rates[0]} | {rates[1]} |" in text
     assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
     assert "strong `0123456789ab`, weak `0123456789ab`." in text
     assert text.count("tetrarchia eval ") == len(list(results.rglob("*.jsonl")))
-    test = compare_runs(strong, load_run(results / "main/weak.jsonl"))[0]
+    test = compare_games(("strong", strong[:40]), ("weak", weak))
     assert f"| 4200 | strong | weak | 40 | {points(test.wins.difference)} |" in text
 
 
@@ -230,6 +234,7 @@ def test_page_into_no_folder_is_refused(results: Path) -> None:
         ("main/other.jsonl", run("middling", modules=["dux"]), "keep them in different folders"),
         ("main/again.jsonl", run("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
         ("crossplay/pair/odd.jsonl", run(("weak", "strong", "weak", "weak")), "pair play gives"),
+        ("search/mcts.jsonl", run("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
         ("crossplay/odd/other.jsonl", run("middling", ("4211",)), "different levels"),
     ],
 )

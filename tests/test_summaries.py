@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from made_up_runs import run
 
-from eval.comparison import compare_runs
+from eval.comparison import compare_games
 from eval.crossplay import odd_one_out_matrix, odd_one_out_of, odd_one_out_seatings, pair_matrix, pair_of, pair_seatings, seat_matrix
-from eval.results import Run
 from eval.statistics import wilson
-from eval.summary import summarize, summarize_levels
+from eval.summary import summarize
 from eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
 from tetrarchia_env.board import EMPERORS
 
@@ -28,12 +27,6 @@ def test_summary_counts_what_was_played() -> None:
     assert found.milliseconds == pytest.approx(1000 * 0.1 * 50 / sum(one.steps for one in games))
 
 
-def test_summary_of_each_level_in_the_order_of_the_run() -> None:
-    found = summarize_levels(run("strong", ("4222", "4200"), 10))
-    assert {level: one.games for level, one in found.items()} == {"4222": 10, "4200": 10}
-    assert list(found) == ["4222", "4200"]
-
-
 def test_summary_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one game"):
         summarize(())
@@ -41,17 +34,16 @@ def test_summary_of_nothing_is_refused() -> None:
 
 def test_comparison_is_made_on_the_games_that_both_have_played() -> None:
     first, second = run("strong", ("4200", "4222"), 40), run("weak", ("4222",), 30)
-    at_level, overall = compare_runs(first, second)
-    assert (at_level.where, overall.where) == ("4222", "all")
-    assert at_level.wins.pairs == overall.wins.pairs == 30
-    assert at_level.wins.difference.value > 0
-    assert at_level.wins.p < 0.01
+    found = compare_games(("strong", first.games), ("weak", second.games))
+    assert (found.first, found.second, found.where) == ("strong", "weak", "all")
+    assert found.wins.pairs == found.score.pairs == 30
+    assert found.wins.difference.value > 0
+    assert found.wins.p < 0.01
 
 
-@pytest.mark.parametrize(("other", "reason"), [(run("weak", ("5300",)), "no game"), (run("weak", modules=["dux"]), "other rules")])
-def test_comparison_of_other_games_is_refused(other: Run, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        compare_runs(run("strong"), other)
+def test_comparison_of_other_games_is_refused() -> None:
+    with pytest.raises(ValueError, match="strong and weak have no game with the same level and seed"):
+        compare_games(("strong", run("strong").games), ("weak", run("weak", ("5300",)).games))
 
 
 def test_pair_seatings_give_each_couple_to_one_agent() -> None:

@@ -30,7 +30,7 @@ Variants = Annotated[str, typer.Option(help=VARIANTS)]
 Modules = Annotated[str, typer.Option(help=MODULES)]
 Scenario = Annotated[str | None, typer.Option(help=SCENARIOS)]
 Seed = Annotated[int, typer.Option(help="Fixes every die: the same seed and actions are the same game")]
-Agents = Annotated[str, typer.Option(help="One agent for all Emperors, or four with commas in turn order: random, planner, ...")]
+Agents = Annotated[str, typer.Option(help="One for all Emperors or one for each of two to four players, with commas: planner,random")]
 Speed = Annotated[float, typer.Option(help="Actions a second")]
 Render = Annotated[str | None, typer.Option(help="ansi: in the terminal; human: in a window; ansi if nothing is written to a file")]
 Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]
@@ -209,7 +209,7 @@ def eval_(
     tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png
     tetrarchia eval --agents planner,greedy,random --partners --table partners.csv
     """
-    wishes = dict(locals())  # the options by their names
+    wishes = locals() | {"variants": _names(variants), "modules": _names(modules)}  # the options by their names
     from eval.command import evaluate
     from eval.wishes import Wishes
 

@@ -1,6 +1,5 @@
 """The arena: seeded games between named agents on several cores, kept in files that the same plan goes on with."""
 
 from eval.arena.match import plan, run
-from eval.arena.progress import with_progress
 
-__all__ = ["plan", "run", "with_progress"]
+__all__ = ["plan", "run"]

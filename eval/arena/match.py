@@ -18,7 +18,7 @@ from eval.arena.chunks import GOAL, MOST, Chunks, play_chunk, seated, warm_up
 from eval.arena.pool import play_in_pool
 from eval.results import FORMAT, Header, Played, Run, game_line, header_line, load_run, whole_lines
 from tetrarchia_env import __version__
-from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.files import check_folder
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
 
@@ -71,9 +71,13 @@ def run(
     """
     _check_number("workers", workers)
     _check_number("chunk", MOST if chunk is None else chunk)
+    found = check_file(plan, Path(path))
+    if found is not None and found.is_finished:  # several may read it, even where nobody may write
+        progress(found.games)
+        return found
     agents = seated(plan.agents)
-    if check_file(plan, Path(path)) is None:
-        write_whole(path, header_line(plan))
+    if found is None:
+        _create(Path(path), header_line(plan))
     with open(path, "a", encoding="utf-8") as file:
         begun = _begun(plan, file)
         progress(begun.games)
@@ -126,6 +130,25 @@ def _play_alone(chunks: Chunks, agents: Sequence[Agent], take: Callable[[list[Pl
         seconds = time.perf_counter() - begun
         chunks.learn(len(games), seconds)
         take(games)
+
+
+def _create(path: Path, header: str) -> None:
+    """Whole or not at all; if another process is first, its file stays."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(header, encoding="utf-8")
+        _move_if_free(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _move_if_free(draft: Path, goal: Path) -> None:
+    try:
+        os.link(draft, goal)  # unlike a move it never takes the place of a file
+    except FileExistsError:
+        return
+    except OSError:  # there are disks without links
+        os.replace(draft, goal)
 
 
 def _begun(plan: Header, file: IO[str]) -> Run:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from agents import Agent
@@ -14,17 +15,19 @@ from eval.arena.chunks import Chunks, play_chunk, seated, warm_up
 from eval.results import Header, Played
 
 Answer = tuple[list[Played], float]  # the games of a chunk and the seconds they took
+KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, with fewer --workers if need be"
 
 _ready: dict[tuple[str, ...], tuple[Agent, ...]] = {}  # by their names, in a worker
 
 
 def play_in_pool(chunks: Chunks, workers: int, take: Callable[[list[Played]], None]) -> None:
     """All chunks, one at a time for each worker; `take` gets their games as they come, in any order."""
-    with _pool(workers) as pool:
+    with pool_of(workers) as pool:
         waiting: set[Future[Answer]] = set()
         while True:
             while len(waiting) < workers and (chunk := chunks.cut()):
-                waiting.add(pool.submit(_work, chunks.plan, chunk))
+                with ctrl_c_waiting():
+                    waiting.add(pool.submit(_work, chunks.plan, chunk))
             if not waiting:
                 return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -35,17 +38,32 @@ def play_in_pool(chunks: Chunks, workers: int, take: Callable[[list[Played]], No
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+def pool_of(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Workers that are new processes (forks of one with threads may hang) and that end at once when something goes wrong."""
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _settle) as pool:
         try:
             yield pool
-        except BaseException:
+        except BaseException as error:
             for process in multiprocessing.active_children():
                 if process not in others:
                     process.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise ValueError(KILLED) from None
             raise
+
+
+@contextmanager
+def ctrl_c_waiting() -> Iterator[None]:
+    """A worker that starts now inherits that Ctrl-C waits: until `_settle` has run it would answer with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _settle() -> None:

@@ -1,6 +1,5 @@
 """What is seen of long runs: a bar in a terminal, else a line now and then."""
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,17 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from eval.arena.match import Progress, run
-from eval.results import Header, Played, Run
+from eval.arena.match import Progress
+from eval.results import Played
 
 EVERY = 30.0  # seconds between two lines
 WIDTH = 20  # of the bar: the words beside it take the rest of a narrow terminal
-
-
-def with_progress(plan: Header, path: str | os.PathLike[str], workers: int = 2, chunk: int | None = None) -> Run:
-    """The same as `arena.run`, and says on stderr how far it is."""
-    with showing(plan.total) as progress_of:
-        return run(plan, path, workers, chunk, progress_of(""))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from eval.tables import Table
 LONG = 12  # rows of a table that a reader opens
 TESTS = (
     "A difference is that of two win rates, in points of a percent, or of two mean scores. Each p is corrected for the number of "
-    "comparisons: [how](#how-the-numbers-are-made)."
+    "comparisons, the tests of wins among themselves, those of scores likewise: [how](#how-the-numbers-are-made)."
 )
 
 

@@ -26,12 +26,13 @@ METHODS = """\
 
 - Every game has a seed, and the same command plays the same games. Agents are compared on games of the same level and seed.
 - Intervals are of 95 %. Win rates have Wilson's score interval. Where games of several levels or seats share seeds, it
-  counts only as many games as those seeds are worth.
+  counts only as many games as those seeds are worth, but no fewer than there are seeds.
 - Differences of win rates have Tango's score interval for paired shares and McNemar's exact test. No pair that only one of
   the two won means p = 1.
 - Scores (R9.3 of [the rules](rules.md), lost games included) have the percentile interval of 10,000 bootstrap resamples. Their
   differences are tested with 99,999 random signs.
-- Where many tests stand in one table, each p is corrected by Holm's method for all of them.
+- Where many tests stand in one table, each p is corrected by Holm's method: the tests of wins among themselves, those of
+  scores likewise.
 - Milliseconds a decision are of the machine that played; games decided together share their time alike.
 """
 
@@ -40,6 +41,7 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     """Write the page, and its pictures beside it; a chapter without files is left out."""
     results, goal = Path(folder), Path(page)
     check_folder(goal)
+    _check_chapters(results)
     kept = {name: load_kept(results, name) for name in FOLDERS}
     if not any(kept.values()):
         raise ValueError(f"there are no results to report in {results}: no file {' or '.join(f'{name}/*.jsonl' for name in FOLDERS)}")
@@ -47,6 +49,13 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     album.folder.mkdir(parents=True, exist_ok=True)
     parts = [HEAD.format(folder=results.name), *_chapters(kept, album), METHODS, _played_with(kept.values())]
     write_whole(goal, "\n".join(part.rstrip("\n") + "\n" for part in parts))
+
+
+def _check_chapters(results: Path) -> None:
+    """Nobody should think that a file is on the page when no chapter reads it."""
+    unread = sorted(path for path in results.rglob("*.jsonl") if path.parent not in [results / name for name in FOLDERS])
+    if unread:
+        raise ValueError(f"no chapter reads {', '.join(map(str, unread))}: a result file belongs in one of {', '.join(FOLDERS)}")
 
 
 def _chapters(kept: dict[str, list[Kept]], album: Album) -> Iterator[str]:
