@@ -18,6 +18,7 @@ from numba.core import event
 from tetrarchia_env.board import board_path
 
 PACKAGE = Path(__file__).parent.parent
+COMPILED = {"tetrarchia_env": "the rules, about half a minute", "agents": "the search, about a minute"}  # what is said of it
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -77,7 +78,7 @@ class _Announcer(event.Listener):  # type: ignore[misc]  # numba has no types
 
     def on_start(self, event: Any) -> None:
         module = event.data["dispatcher"].py_func.__module__
-        what = {"tetrarchia_env": "the rules, about half a minute", "agents": "the search, about half a minute"}.get(module.partition(".")[0])
+        what = COMPILED.get(module.partition(".")[0])
         if what and what not in self.told:
             self.told.add(what)
             print(f"tetrarchia: compiling {what}, once for each version", file=sys.stderr, flush=True)
