@@ -26,6 +26,7 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 INK, FAINT, EMPTY = "#222222", "#8a8a8a", "#e4e4e4"
 MAP = "viridis"
 WIDTH = 8.0  # inches: 1200 pixels
+LEGEND = 64  # characters that find room in a line of the legend
 TITLE = 60  # characters of a line of the title
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
@@ -94,15 +95,21 @@ def bars(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
     places = list(dict.fromkeys(place for agent in rates for place in rates[agent]))
     rows = _rows(rates, places)
     with _style():
-        picture, axes = _figure(title, 1.6 + 0.32 * max(y for _, _, y in rows))
+        columns = _columns(list(rates))
+        picture, axes = _figure(title, 1.4 + 0.24 * -(-len(rates) // columns) + 0.32 * max(y for _, _, y in rows))
         for number, agent in enumerate(rates):
             _agent_bars(axes, agent, number, [(rates[agent][place], y) for name, place, y in rows if name == agent])
         axes.set_yticks(
             [float(np.mean([y for _, place, y in rows if place == group])) for group in places],
             [place.replace("_", " ") for place in places],
         )
-        _finish_bars(axes, label, len(rates))
+        _finish_bars(axes, label, columns)
     return picture
+
+
+def _columns(names: Sequence[str]) -> int:
+    """Of the legend: as many as find room for the longest name."""
+    return max(1, min(len(names), LEGEND // (max(map(len, names)) + 4)))
 
 
 def _rows(rates: Mapping[str, Mapping[str, Estimate]], places: Sequence[str]) -> list[tuple[str, str, float]]:
@@ -134,7 +141,7 @@ def _agent_bars(axes: Axes, agent: str, number: int, found: Sequence[tuple[Estim
         axes.annotate(f"{100 * rate.value:.1f}", (100 * rate.high, y), (6, 0), textcoords="offset points", va="center", fontsize=11)
 
 
-def _finish_bars(axes: Axes, label: str, agents: int) -> None:
+def _finish_bars(axes: Axes, label: str, columns: int) -> None:
     axes.invert_yaxis()
     axes.margins(y=0.02)
     axes.set_xlim(0, 108)  # room for the number beside a bar of 100 %
@@ -145,7 +152,7 @@ def _finish_bars(axes: Axes, label: str, agents: int) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="x", color=EMPTY)
     axes.set_axisbelow(True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=min(agents, 5), frameon=False, handlelength=1.2, columnspacing=1.4)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=columns, frameon=False, handlelength=1.2, columnspacing=1.4)
 
 
 def library(name: str) -> Any:

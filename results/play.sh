@@ -24,3 +24,4 @@ done
 [ -n "${AGENTS:-}" ] && exit
 play --agents planner,greedy,random --partners --level 4200 --games 200 --out results/crossplay
 play --agents mcts:simulations=400 --level 4222 --games 100 --out results/main/mcts.jsonl
+play --agents planner:beam=128:ends=128:attacks=16 --level 4222 --games 100 --out results/main/planner-128.jsonl

@@ -47,7 +47,7 @@ class Cheat(Agent):
 
 
 @pytest.fixture(autouse=True)
-def test_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+def agents_of_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AGENTS, "witness", f"{__name__}:Witness")
     monkeypatch.setitem(AGENTS, "cheat", f"{__name__}:Cheat")
 
