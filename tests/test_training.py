@@ -279,7 +279,7 @@ def test_training_improves_on_random_play() -> None:
     run.model._last_obs = run.env.reset()
     shares = []
 
-    for _ in range(18):
+    for _ in range(60):
         collect(run)
         run.model.train()
         shares.append((sum(game.outcome == "won" for game in run.env.finished), len(run.env.finished)))
