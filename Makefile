@@ -37,7 +37,7 @@ bench: $(READY) ## measure the rules, every face of the environment, start-up an
 	@mkdir -p benchmarks
 	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
 
-measure: $(READY) ## play every game of results/ that is not there yet: more than an hour from nothing
+measure: $(READY) ## play every game of results/ that is not there yet; long
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
 results: $(READY) ## write docs/results.md and its pictures again, from the kept files in results/

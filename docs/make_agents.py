@@ -11,25 +11,22 @@ from agents.table import AGENTS
 
 PAGE = Path(__file__).parent / "agents.md"
 
-# What each does; its options; what a decision costs, measured on one core of a plain machine, at 4211 with ten games at once.
+# What each does, and its options.
 ABOUT = {
-    "random": ("any legal action, each as likely", "none", "0.02 ms"),
-    "greedy": ("the action that makes the position best, an attack by the mean of its results", "none", "0.04 ms"),
+    "random": ("any legal action, each as likely", "none"),
+    "greedy": ("the action that makes the position best, an attack by the mean of its results", "none"),
     "planner": (
         "the first action of the best turn it finds, see below",
         "`beam` 32: positions kept after each action; `ends` 16: ends of the turn looked at with the Barbarian phase; "
         f"`attacks` 4: attacks planned on; each from 1 to {WIDEST}",
-        "1 ms; 0.2 ms with `planner:beam=4:ends=2:attacks=1`",
     ),
     "ppo": (
         "what a trained network likes best, without any search; needs the packages of the extra `train`",
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `temperature` 0: above 0 it draws, the likelier the better it likes it",
-        "depends on the network and on how many games it decides for at once",
     ),
     "mcts": (
         "the first action of the turn that tree search over the turns to come likes best",
         "`time` 1.0: seconds a turn; `simulations` 0: so many a turn instead; the others in `agents/mcts.py`",
-        "what it is given",
     ),
 }
 
@@ -49,13 +46,13 @@ One to four names with commas share the Emperors (R13.1 of [the rules](rules.md)
 and the second the West; of three, the first has Diocletian and Galerius, the others Constantius and Maximian; four have one each,
 in turn order.
 
-| name | chooses | options and their defaults | a decision takes |
-|---|---|---|---|
+| name | chooses | options and their defaults |
+|---|---|---|
 """
 
 PLANNING = f"""
-All of them play every variant, module and scenario, unless a checkpoint was trained for fewer actions. How strong they are is in
-[results.md](results.md), and how that is measured in [evaluation.md](evaluation.md).
+All of them play every variant, module and scenario, unless a checkpoint was trained for fewer actions. How strong they are, and what a
+decision takes, is in [results.md](results.md), and how that is measured in [evaluation.md](evaluation.md).
 
 ## How the planner plans
 1. **A beam through the turn.** From the position it tries every legal action, keeps the `beam` best positions, tries every action in
@@ -134,8 +131,8 @@ def page() -> str:
 
 def _agents() -> Iterator[str]:
     for name in AGENTS:
-        what, options, cost = ABOUT[name]
-        yield f"| `{name}` | {what} | {options} | {cost} |"
+        what, options = ABOUT[name]
+        yield f"| `{name}` | {what} | {options} |"
 
 
 def _counts() -> Iterator[str]:

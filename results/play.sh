@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays every game that is kept here, or goes on where it was stopped: make measure. About 90 minutes on two cores.
+# Plays every game that is kept here, or goes on where it was stopped: make measure.
 # AGENTS="ppo" plays one more agent against the same seeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
