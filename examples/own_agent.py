@@ -1,0 +1,52 @@
+"""Your own agent in the arena, compared with `greedy` and `random` on the same seeds. Takes seconds.
+
+An agent has one method, `act`. It decides for many games at once, so it is written for arrays.
+"""
+
+import numpy as np
+
+from agents import Actions, Agent, Lanes, make_agent, seat
+from eval.arena.chunks import play_games
+from eval.comparison import compare_games, corrected
+from eval.summary import summarize
+from tetrarchia_env.batch import Games, Masks, observe
+from tetrarchia_env.board import BOARD, ROMAN_PROVINCES, SPACES
+from tetrarchia_env.engine.actions import ATTACK, END, MOVE, SECURE, SUBDUE
+from tetrarchia_env.observation import OBSERVATION
+from tetrarchia_env.options import Options
+
+STEPS = np.where(np.eye(SPACES), 0, np.where(BOARD.links, 1, SPACES))
+for middle in range(SPACES):  # from links to ways between any two spaces
+    STEPS = np.minimum(STEPS, STEPS[:, [middle]] + STEPS[middle])
+
+
+class Firefighter(Agent):
+    """Goes to the nearest Revolt, or border that can be secured, and does there what is to be done."""
+
+    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+        """Every action gets a number, and the highest of the legal ones is done."""
+        seen = observe(games).view(OBSERVATION)[:, 0]
+        here, goals = seen["figure"][:, 0], seen["revolt"][:, 0] > 0
+        no_revolt, no_token = seen["region_revolts"][:, 1:] == 0, seen["token"][..., ROMAN_PROVINCES:].sum(axis=1) == 0
+        goals[:, ROMAN_PROVINCES:] = no_revolt & no_token  # borders that can be secured (R4.5)
+        away = np.where(goals[:, None], STEPS, SPACES).min(axis=2)  # steps from each space to the nearest goal
+        wishes = np.zeros(masks.shape)
+        wishes[:, SECURE] = 300 * here[:, ROMAN_PROVINCES:].any(axis=1)  # tokens are few: only for borders
+        wishes[:, ATTACK : ATTACK + SPACES] = 200 * (seen["attack"][:, 0] > 0.6)  # only a likely victory
+        wishes[:, SUBDUE] = 100
+        wishes[:, MOVE : MOVE + SPACES] = 90 - away
+        wishes[:, END] = 90.5 - (here * away).sum(axis=1)  # better than a move that leads no nearer
+        return np.where(masks, wishes, -1).argmax(axis=1)
+
+
+options, seeds = Options(level="5300"), range(1_000_000, 1_000_300)
+agents = {"firefighter": Firefighter(), "greedy": make_agent("greedy"), "random": make_agent("random")}
+games = {name: play_games(options, seat([agent]), seeds, run_seed=0) for name, agent in agents.items()}
+
+print(f"{len(seeds)} games each at level {options.level}, with intervals of 95 %")
+for name, played in games.items():
+    rate, borders = summarize(played).win_rate, 6 - summarize(played).unsecured
+    print(f"{name:12} wins {rate.value:6.1%} ({rate.low:.1%} to {rate.high:.1%}), {borders:.1f} borders secured in the mean")
+for one in corrected([compare_games(("firefighter", games["firefighter"]), (other, games[other])) for other in ("greedy", "random")]):
+    more = one.wins.difference
+    print(f"{one.first} - {one.second}: {more.value:+.1%} ({more.low:+.1%} to {more.high:+.1%}), p = {one.wins.p:.2g}")

@@ -1,0 +1,45 @@
+"""Random play in PettingZoo: four agents, one for each Emperor, legal actions only. Takes seconds.
+
+An agent acts several times in a row: all of that is his turn. The action mask says what he may do now.
+"""
+
+from collections import Counter
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from tetrarchia_env import tetrarchia_v0
+
+GAMES, TURNS_SHOWN = 20, 8
+
+env = tetrarchia_v0.env(level="4200")
+for number, emperor in enumerate(env.possible_agents):
+    env.action_space(emperor).seed(number)  # the choices; reset(seed=...) fixes the dice
+
+
+def play(seed: int) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """One game: who did what, and how it ended."""
+    env.reset(seed=seed)
+    told = []
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, info = env.last()
+        if terminated or truncated:
+            break
+        action = env.action_space(agent).sample(observation["action_mask"])
+        told.append((agent, env.unwrapped.action_text(action)))
+        env.step(action)
+    return told, info
+
+
+games = [play(seed) for seed in range(GAMES)]
+
+print(f"How the first of {GAMES} games begins:")
+turns = [(agent, [text for _, text in done]) for agent, done in groupby(games[0][0], itemgetter(0))]
+for agent, texts in turns[:TURNS_SHOWN]:
+    print(f"  {agent:12}{', '.join(texts)}")
+
+endings = Counter(info["outcome"] for _, info in games)
+turns_a_game, score = (sum(info[what] for _, info in games) / GAMES for what in ("turn", "score"))
+decisions = sum(len(told) for told, _ in games) / GAMES
+print("\nHow they all end: " + ", ".join(f"{number} x {outcome}" for outcome, number in endings.most_common()))
+print(f"A game has {turns_a_game:.0f} turns and {decisions:.0f} decisions; the mean score is {score:.1f}, of 10 at most.")
