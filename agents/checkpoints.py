@@ -10,14 +10,22 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, layout_digest, read_card
 from agents.network import Network, Shape, make_network
 from tetrarchia_env import __version__
 from tetrarchia_env.files import draft_of, write_whole
-from tetrarchia_env.observation import FIELDS
 
-CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
-WEIGHTS, CARD = "weights.safetensors", "card.json"
-FORMAT = 1
+__all__ = [
+    "CARD",
+    "WEIGHTS",
+    "Checkpoint",
+    "checkpoint_folder",
+    "layout_digest",
+    "load_checkpoint",
+    "read_card",
+    "save_checkpoint",
+    "write_card",
+]
 
 
 @dataclass(frozen=True)
@@ -27,12 +35,6 @@ class Checkpoint:
     network: Network
     shape: Shape
     card: dict[str, Any]
-
-
-def layout_digest() -> str:
-    """A short name of the observation's layout: parts, order and sizes."""
-    layout = [[name, list(shape)] for name, _, shape in FIELDS]
-    return hashlib.sha256(json.dumps(layout).encode()).hexdigest()[:16]
 
 
 def save_checkpoint(folder: Path, network: Network, shape: Shape, made: dict[str, Any], *, half: bool = False) -> None:
@@ -68,22 +70,7 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
 
 def checkpoint_folder(name: str | Path) -> Path:
     """Where the checkpoint of this name is, or the folder itself."""
-    for folder in (CHECKPOINTS / name, Path(name)):
-        if (folder / CARD).is_file():
-            return folder
-    known = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CARD}"))
-    raise ValueError(f"no checkpoint {str(name)!r}: give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}")
-
-
-def read_card(folder: Path) -> dict[str, Any]:
-    """What the card says, checked for its format."""
-    try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"checkpoint {folder}: the card cannot be read ({error})") from None
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise ValueError(f"checkpoint {folder}: the card is not of format {FORMAT}")
-    return card
+    return find_checkpoint(name, CHECKPOINTS)
 
 
 def _weights(folder: Path, card: dict[str, Any]) -> dict[str, torch.Tensor]:

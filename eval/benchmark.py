@@ -53,11 +53,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: seconds a round, rounds of which the median counts, games of a playout."""
+    """How much to measure: seconds a round, rounds of which the median counts, games of a playout, what to train."""
 
     seconds: float = 1.0
     rounds: int = 5
     games: int = 20_000
+    presets: tuple[str, ...] = ("ppo", "small")
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:
@@ -76,6 +77,8 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
         yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
+    if find_spec("sb3_contrib"):
+        yield from training(effort.presets)
     yield from start_up()
 
 
@@ -188,6 +191,14 @@ def match(agent: str, games: int) -> float:
         begun = time.perf_counter()
         arena.run(arena.plan(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
         return time.perf_counter() - begun
+
+
+def training(presets: tuple[str, ...]) -> Iterator[Row]:
+    """PPO from end to end, in a process of its own: it sets torch's threads."""
+    command = [sys.executable, "-m", "train.speed", *presets]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for preset, speed in zip(presets, done.stdout.split(), strict=True):
+        yield Row(f"training, preset {preset}, both cores", float(speed), "steps/s")
 
 
 def choose(chooser: random.Random, mask: Any) -> int:

@@ -71,7 +71,7 @@ def test_bad_board_is_one_sentence_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_benchmark_measures_and_reports() -> None:
-    rows = list(benchmark.measure(benchmark.Effort(seconds=0.01, rounds=1, games=50)))
+    rows = list(benchmark.measure(benchmark.Effort(seconds=0.01, rounds=1, games=50, presets=("tiny",))))
     report = json.loads(benchmark.report(rows))
     assert {row.unit for row in rows} == {"steps/s", "games/s", "frames/s", "s"}
     assert all(row["value"] > 0 for row in report["rows"])

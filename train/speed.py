@@ -1,11 +1,12 @@
-"""How fast training is: for `tetrarchia bench`."""
+"""How fast training is: `python -m train.speed ppo small`, for `tetrarchia bench`."""
 
+import sys
 import time
 from statistics import median
 
 from stable_baselines3.common.logger import Logger
 
-from train.options import TrainOptions
+from train.options import TrainOptions, read_preset
 from train.ppo import new_run, one_round
 from train.run import prepare
 
@@ -21,3 +22,8 @@ def steps_a_second(options: TrainOptions, rounds: int = 3) -> float:
         one_round(run)
         seconds.append(time.perf_counter() - begun)
     return options.games * options.rollout / median(seconds)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(steps_a_second(read_preset(name)))

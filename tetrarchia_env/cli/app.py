@@ -1,0 +1,91 @@
+"""All commands, and what they have in common: help, completion, mistakes in one sentence, exit codes.
+
+Exit codes: 0 when all went well, 2 for a user's mistake, 130 after Ctrl-C, 1 when `doctor` finds something broken.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Annotated, Any, NoReturn, cast
+
+import typer
+
+from tetrarchia_env import __version__
+from tetrarchia_env.cli.doctor import doctor
+from tetrarchia_env.cli.examples import examples_of
+from tetrarchia_env.cli.levels import levels
+from tetrarchia_env.cli.measuring import bench, eval_
+from tetrarchia_env.cli.showing import play, replay, watch
+from tetrarchia_env.cli.training import train
+
+NAME = "tetrarchia"
+STOPPED = 130
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Play and watch": (watch, play, replay),
+    "Measure and train": (eval_, train, bench),
+    "Find your way": (levels, doctor),
+}
+# A wrong option or value: click's own class, or that of the copy that newer versions of typer carry.
+Misuse = cast(type[Exception], typer.BadParameter.__bases__[0])
+
+app = typer.Typer(name=NAME, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
+
+
+@app.callback(epilog=examples_of(""))
+def tetrarchia(
+    version: Annotated[
+        bool, typer.Option("--version", help="Tell the version and leave", is_eager=True, callback=lambda asked: _tell_version(asked))
+    ] = False,
+) -> None:
+    """TETRARCHIA, the cooperative board game of four Emperors, for reinforcement-learning research."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command of these words, or of those typed."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.exit(app(given or ["--help"], prog_name=NAME, standalone_mode=False))
+    except Misuse as error:
+        _fail(_told(error))
+    except ValueError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'input or output'}: {error.strerror}")
+    except typer.Abort:  # the end of what could be typed
+        sys.exit(STOPPED)
+
+
+def _fail(sentence: str) -> NoReturn:
+    print(f"{NAME}: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _told(error: Any) -> str:
+    """What was wrong with the words typed, and where to read more."""
+    asked = error.ctx.command_path if error.ctx else NAME
+    return f"{' '.join(error.format_message().split()).rstrip('.')} ({asked} --help tells more)"
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        print(f"{NAME} {__version__}")
+        raise typer.Exit
+
+
+def _stoppable(body: Callable[..., None]) -> Callable[..., None]:
+    """The command, which Ctrl-C ends with its own exit code."""
+
+    @wraps(body)
+    def run(**options: Any) -> None:
+        try:
+            body(**options)
+        except KeyboardInterrupt:
+            raise typer.Exit(STOPPED) from None
+
+    return run
+
+
+for panel, bodies in COMMANDS.items():
+    for body in bodies:
+        command = body.__name__.rstrip("_")
+        app.command(command, rich_help_panel=panel, epilog=examples_of(command))(_stoppable(body))

@@ -1,0 +1,247 @@
+"""The command `doctor`: looks at all that a first hour needs, and says what is missing and how to get it."""
+
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from tetrarchia_env import __version__
+from tetrarchia_env.cli.findings import Finding, Health, show, show_remedies, tried
+
+if TYPE_CHECKING:
+    from tetrarchia_env.show import Frame
+
+# By extra: what pip calls it, and what Python does.
+PACKAGES: dict[str, dict[str, str]] = {
+    "": {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo", "rich", "typer")},
+    "train": {
+        "pyyaml": "yaml",
+        "safetensors": "safetensors",
+        "sb3-contrib": "sb3_contrib",
+        "stable-baselines3": "stable_baselines3",
+        "tensorboard": "tensorboard",
+        "torch": "torch",
+    },
+    "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
+    "plots": {"matplotlib": "matplotlib"},
+}
+
+
+def doctor() -> None:
+    """Look at versions, the compiler's cache, pictures and checkpoints, and play a game; say what is missing and how to get it.
+
+    Exit code 1 if something that is installed does not work; what is optional may be missing.
+    """
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    findings: list[Finding] = []
+    for title, chapter in CHAPTERS.items():
+        console.print(title, style="bold")  # before its findings: some take seconds
+        begun = len(findings)
+        for finding in chapter():
+            show(finding, console)
+            findings.append(finding)
+        show_remedies(findings[begun:], console)
+    console.print(_summary([finding.health for finding in findings]))
+    if any(finding.health is Health.BROKEN for finding in findings):
+        raise typer.Exit(1)
+
+
+def _summary(found: list[Health]) -> str:
+    broken, missing = found.count(Health.BROKEN), found.count(Health.MISSING)
+    if broken:
+        return f"Broken: {broken}. The lines above say what and why."
+    return f"All that is installed works; missing, and optional: {missing}." if missing else "All is well."
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding(Health.FINE, "tetrarchia", __version__)
+    yield Finding(Health.FINE, "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+    yield from _packages("")
+
+
+def _packages(extra: str) -> Iterator[Finding]:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    for name, module in PACKAGES[extra].items():
+        yield tried(name, partial(_version, name, module), _if_optional(extra, module), get(extra))
+
+
+def _if_optional(extra: str, module: str) -> tuple[str, ...]:
+    return (module,) if extra else ()
+
+
+def _version(name: str, module: str) -> str:
+    """Of a package that really loads."""
+    import_module(module)
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "of an unknown version"
+
+
+def get(extra: str) -> str:
+    """How to get what is missing."""
+    return f'pip install "tetrarchia[{extra}]"' if extra else "pip install --force-reinstall tetrarchia"
+
+
+def _compiler() -> Iterator[Finding]:
+    from tetrarchia_env import batch
+
+    yield tried("rules", partial(_cache, batch))
+    from agents.search import turn_plan
+
+    yield tried("search", partial(_cache, turn_plan))
+
+
+def _cache(module: Any) -> str:
+    """Where the machine code of this module's package is kept, and whether it is there yet."""
+    compiled = [part for part in vars(module).values() if getattr(part, "__module__", "") == module.__name__ and hasattr(part, "stats")]
+    if not compiled:
+        return "the compiler is off (NUMBA_DISABLE_JIT): all is slow"
+    folder = Path(compiled[0].stats.cache_path).parent
+    kept = [file.stat().st_size for file in folder.rglob("*.nbc")]
+    if not kept:
+        return f"not compiled yet: the first use says so and takes a while; to be kept in {folder}"
+    return f"compiled, {sum(kept) / 1e6:.0f} MB in {folder}"
+
+
+def _game() -> Iterator[Finding]:
+    yield tried("one game", _one_game)
+    yield tried("PettingZoo", _first_step)
+    yield tried("Gymnasium", _first_step_alone)
+
+
+def _frames() -> "list[Frame]":
+    """A game of random agents."""
+    from tetrarchia_env.cli.showing import chooser_of
+    from tetrarchia_env.options import Options
+    from tetrarchia_env.show import frames_of_play
+
+    return list(frames_of_play(Options(), 1, chooser_of("random", 1)))
+
+
+def _one_game() -> str:
+    from tetrarchia_env.terminal.printing import ending
+
+    return ending(_frames()[-1].snapshot)
+
+
+def _first_step() -> str:
+    from tetrarchia_env import tetrarchia_v0
+
+    env = tetrarchia_v0.env()
+    env.reset(seed=1)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+    return "tetrarchia_v0.env() makes its first step"
+
+
+def _first_step_alone() -> str:
+    import gymnasium
+
+    env = gymnasium.make("Tetrarchia-v0")
+    seen, _ = env.reset(seed=1)
+    env.step(int(seen["action_mask"].argmax()))
+    return 'gymnasium.make("Tetrarchia-v0") makes its first step'
+
+
+def _pictures() -> Iterator[Finding]:
+    yield from _packages("render")
+    for what, (needs, deed) in PICTURES.items():
+        yield tried(what, deed, needs, get("render"))
+
+
+def _svg() -> str:
+    from tetrarchia_env.render.svg import draw_svg
+
+    return f"drawn, {len(draw_svg(_frames()[-1].snapshot)) // 1000} kB"
+
+
+def _pixels() -> str:
+    from tetrarchia_env.render.raster import draw_rgb
+
+    height, width, _ = draw_rgb(_frames()[-1].snapshot, width=300).shape
+    return f"drawn, {width} x {height}"
+
+
+def _window() -> str:
+    from tetrarchia_env.render.window import check_display
+
+    if not hasattr(import_module("pygame"), "Window"):
+        raise ValueError("this is pygame, and not pygame-ce: pip uninstall pygame first")
+    try:
+        check_display()
+    except ValueError:
+        return "pygame-ce is ready, but this machine has no display"
+    return "pygame-ce and a display are ready"
+
+
+def _film(name: str) -> Callable[[], str]:
+    def shoot() -> str:
+        from tetrarchia_env.render.film import save_film
+
+        with tempfile.TemporaryDirectory() as folder:
+            save_film(_frames()[:2], Path(folder, name))
+            return f"shot, {Path(folder, name).stat().st_size // 1000} kB"
+
+    return shoot
+
+
+PICTURES: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
+    "svg": ((), _svg),
+    "pixels": (("resvg_py", "PIL"), _pixels),
+    "window": (("resvg_py", "PIL", "pygame"), _window),
+    "film.gif": (("resvg_py", "PIL"), _film("film.gif")),
+    "film.mp4": (("resvg_py", "PIL", "av"), _film("film.mp4")),
+}
+
+
+def _plots() -> Iterator[Finding]:
+    yield from _packages("plots")
+
+
+def _training() -> Iterator[Finding]:
+    yield from _packages("train")
+
+
+def _checkpoints() -> Iterator[Finding]:
+    from agents.cards import own_checkpoints
+
+    names = own_checkpoints()
+    if not names:
+        yield Finding(Health.MISSING, "none", "no checkpoint came with this installation", "tetrarchia train --name mine makes one")
+    for name in names:
+        yield tried(name, partial(_fitting, name))
+
+
+def _fitting(name: str) -> str:
+    """What its card says; with torch, also that the weights load."""
+    from agents.cards import find_checkpoint, layout_digest, read_card
+
+    card = read_card(find_checkpoint(name))
+    if card.get("layout") != layout_digest():
+        raise ValueError(f"made for another observation layout (environment {card.get('environment')})")
+    told = f"fits the observation, made with environment {card['environment']}"
+    if not (find_spec("torch") and find_spec("safetensors")):
+        return told
+    from agents.checkpoints import load_checkpoint
+
+    weights = load_checkpoint(name).network.parameters()
+    return f"{told}, {sum(weight.numel() for weight in weights):,} weights"
+
+
+CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
+    "Versions": _versions,
+    "Compiled code": _compiler,
+    "The game (what is not compiled yet is compiled now)": _game,
+    "Pictures": _pictures,
+    "Plots": _plots,
+    "Training (torch takes seconds to load)": _training,
+    "Checkpoints": _checkpoints,
+}

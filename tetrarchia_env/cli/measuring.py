@@ -1,0 +1,97 @@
+"""Commands that measure: `eval` and `bench`."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tetrarchia_env.cli.arguments import MODULES, SCENARIOS, VARIANTS, listed, modules_offered, scenarios_offered, variants_offered
+from tetrarchia_env.cli.completion import agent_names, level_words, some_of
+
+PLAYED, WHO, MANY, KEPT = "What is played", "Who plays", "How many games, and which", "What is kept"
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        help="One or more with commas; rulebook: its 81; every: all 256", rich_help_panel=PLAYED, autocompletion=some_of(level_words)
+    ),
+]
+Variants = Annotated[str, typer.Option(help=VARIANTS, rich_help_panel=PLAYED, autocompletion=variants_offered)]
+Modules = Annotated[str, typer.Option(help=MODULES, rich_help_panel=PLAYED, autocompletion=modules_offered)]
+Scenario = Annotated[str | None, typer.Option(help=SCENARIOS, rich_help_panel=PLAYED, autocompletion=scenarios_offered)]
+FixedSetup = Annotated[bool, typer.Option("--fixed-setup", help="The first Revolts lie in province 3", rich_help_panel=PLAYED)]
+MaxTurns = Annotated[int, typer.Option(help="A game is truncated after so many", rich_help_panel=PLAYED)]
+LineUp = Annotated[
+    str,
+    typer.Option(
+        help="One for all Emperors or one for each player, with commas: planner:beam=64,random",
+        rich_help_panel=WHO,
+        autocompletion=agent_names,
+    ),
+]
+Players = Annotated[int | None, typer.Option(help="1 to 4; as many as there are names if not given", rich_help_panel=WHO)]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO, autocompletion=agent_names),
+]
+Partners = Annotated[bool, typer.Option("--partners", help="Cross-play: each agent named with each other", rich_help_panel=WHO)]
+Games = Annotated[int, typer.Option(help="At each level", rich_help_panel=MANY)]
+FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
+AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
+Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
+Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for several line-ups; else in runs/eval", rich_help_panel=KEPT)]
+ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
+ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
+Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
+
+
+def eval_(
+    level: Levels = None,
+    variants: Variants = "",
+    modules: Modules = "",
+    scenario: Scenario = None,
+    fixed_setup: FixedSetup = False,
+    max_turns: MaxTurns = 400,
+    agents: LineUp = "planner",
+    players: Players = None,
+    against: Against = None,
+    partners: Partners = False,
+    games: Games = 100,
+    seed: FirstSeed = 0,
+    agents_seed: AgentsSeed = 0,
+    workers: Workers = None,
+    out: Out = None,
+    table: ToTable = None,
+    plot: ToPlot = None,
+    report: Report = None,
+) -> None:
+    """Play many seeded games and tell how often they are won, with intervals; compare agents on the same seeds.
+
+    Results are kept: the same command goes on where it was stopped, or only shows them again.
+    """
+    wishes = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
+    from eval.command import evaluate
+    from eval.wishes import Wishes
+
+    evaluate(Wishes(**wishes))
+
+
+def bench(
+    out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
+    peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+) -> None:
+    """Measure the rules and each face of the environment, start-up and compile times. Takes about two minutes."""
+    from eval.benchmark import measure, report
+    from eval.peers import measure_peers, ratios
+    from tetrarchia_env.files import check_folder, write_whole
+
+    check_folder(out)
+    rows = []
+    for row in chain(measure(), measure_peers() if peers else ()):
+        print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
+        rows.append(row)
+    for row in list(ratios(rows)):
+        print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
+        rows.append(row)
+    write_whole(out, report(rows))
+    print(f"written: {out}")
