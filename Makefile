@@ -3,18 +3,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
+SITE_READY := .venv/.site_ready
 COMPILES := a first run compiles rules and search: about two minutes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench measure results train clean
+.PHONY: help demo test lint docs bench measure results train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## play one full game of four planners, and make a page to replay it in the browser
-	@echo "demo: one game of four planners ($(COMPILES))"
+demo: $(READY) ## measure the trained agents against planner and random on the same games, and make a page of one game
+	@echo "demo: four trained Emperors (ppo), four planners, four random players: the same 200 games at level 4200 ($(COMPILES))"
 	@mkdir -p demo
-	@$(BIN)/tetrarchia watch --agents planner --level 4200 --seed 1 --save demo/game.json | cat
+	@$(BIN)/tetrarchia eval --agents ppo --against planner --against random --level 4200 --games 200 --out demo/games
+	@echo "demo: one game of the trained Emperors"
+	@$(BIN)/tetrarchia watch --agents ppo --level 4211 --seed 1 --save demo/game.json | tail -n 3
 	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
 
 test: $(READY) ## run all tests, the fast ones first
@@ -32,6 +35,11 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+docs: $(SITE_READY) ## build the site of docs/ into build/docs; a broken link or reference fails
+	@echo "docs: building the site, about a minute"
+	@$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs build/docs
+	@echo "docs: open build/docs/index.html"
+
 bench: $(READY) ## measure the rules, every face of the environment, start-up and compile times
 	@echo "bench: about two minutes, on one core"
 	@mkdir -p benchmarks
@@ -45,8 +53,8 @@ results: $(READY) ## write docs/results.md and its pictures again, from the kept
 	@$(BIN)/tetrarchia eval --report results
 
 train: $(READY) ## train a PPO agent into runs/ppo: copies the planner, then learns by itself; hours
-	@echo "train: into runs/ppo; Ctrl-C saves, python -m train --resume --name ppo goes on"
-	@$(BIN)/python -m train --preset ppo --name ppo
+	@echo "train: into runs/ppo; Ctrl-C saves, tetrarchia train --resume --name ppo goes on"
+	@$(BIN)/tetrarchia train --preset ppo --name ppo
 
 clean: ## remove .venv, caches and built packages
 	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
@@ -60,4 +68,9 @@ $(READY): pyproject.toml constraints.txt
 	$$python -m venv .venv
 	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
 	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train,plots]"
+	@touch $@
+
+$(SITE_READY): $(READY)
+	@echo "set-up: installing what the site is built with (half a minute)"
+	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[docs]"
 	@touch $@

@@ -36,9 +36,9 @@ HEAD = """\
 
 An agent chooses for the Emperors it is given. `tetrarchia watch`, `play` and `eval` take agents by name with `--agents`:
 
-```
-tetrarchia watch --agents planner
-tetrarchia eval --agents planner:beam=64,random --level 4200
+```sh
+tetrarchia watch --agents greedy
+tetrarchia eval --agents greedy,random --level 4200 --games 20
 ```
 
 Options follow the name after colons: `planner:beam=64:ends=32`. The name of the first option may be left out: `planner:64`.

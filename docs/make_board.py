@@ -43,9 +43,16 @@ some regions. Of their {steps} different steps, {stated_steps} use a link that i
 
 If you own the printed board, correct a copy and name it in `TETRARCHIA_BOARD`; everything else follows:
 
-```console
-$ cp tetrarchia_env/data/board.toml my_board.toml
-$ TETRARCHIA_BOARD=my_board.toml python -c "from tetrarchia_env.board import BOARD; print(BOARD.names)"
+```python
+import shutil
+
+from tetrarchia_env.board import PACKAGED
+
+shutil.copy(PACKAGED, "my_board.toml")
+```
+
+```sh
+TETRARCHIA_BOARD=my_board.toml python -c "from tetrarchia_env.board import BOARD; print(BOARD.names)"
 ```
 
 Links, coasts, capitals, paths, positions and reconstructed names may change. The order of the regions and numbers may

@@ -1,0 +1,35 @@
+"""Docstrings are plain English with a little Markdown in them; autodoc wants reStructuredText."""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+ENTRY = re.compile(r"(\w+): (.*)")  # `level: four digits`, one line an argument
+ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[([^\]]*)\]\]")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", translate)
+    app.connect("autodoc-process-signature", shorten)
+    return {"version": "1", "parallel_read_safe": True}
+
+
+def translate(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """The lines of a docstring, in place."""
+    if what == "module" and lines and lines[0].startswith("# "):  # a page of its own, in Markdown
+        lines[:] = ["Its docstring is the page :doc:`/environment`.", ""]
+    lines[:] = [_item(line, lines[:number]) for number, line in enumerate(lines)]
+
+
+def _item(line: str, before: list[str]) -> str:
+    """A line that explains an argument becomes an item of a list."""
+    entry = ENTRY.fullmatch(line)
+    starts = bool(before) and (not before[-1] or ENTRY.fullmatch(before[-1]) is not None)
+    return f"* ``{entry[1]}``: {entry[2]}" if entry and starts else line
+
+
+def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, result: str | None) -> object:
+    """Arrays by the short name that the code gives them too."""
+    return tuple(text and ARRAY.sub(r"NDArray[\1]", text) for text in (signature, result))
