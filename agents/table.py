@@ -1,7 +1,8 @@
-"""Agents by name: `random`, `planner:beam=64`, `mcts:time=0.5`; options stand after colons."""
+"""Agents by name: `random`, `planner:beam=64`, `my_module.MyAgent`; options stand after colons."""
 
 import inspect
-from dataclasses import fields
+import sys
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -21,12 +22,14 @@ AGENTS = {
 
 
 def make_agent(text: str) -> Agent:
-    """The agent of a name with options, `name:option=value:...`; the first option's name may be left out."""
+    """The agent of a name with options, `name:option=value:...`; the first option's name may be left out.
+
+    Anybody's own class is named by its module, in this folder or installed: `my_module.MyAgent`. The fields of a dataclass
+    are its options.
+    """
     name, *given = text.split(":")
-    if name not in AGENTS:
-        raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}")
-    agent = _class_of(name)
-    options = {field.name: field for field in fields(agent) if field.init}
+    agent = _class_of(name) if name in AGENTS else _own_class(name)
+    options = {field.name: field for field in fields(agent) if field.init} if is_dataclass(agent) else {}
     chosen: dict[str, Any] = {}
     for option in given:
         key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
@@ -45,6 +48,18 @@ def _class_of(name: str) -> Any:
         return getattr(import_module(module), kind)
     except ModuleNotFoundError as error:
         raise ValueError(f"agent {name} needs the package {error.name}: pip install 'tetrarchia[train]'") from None
+
+
+def _own_class(name: str) -> Any:
+    module, _, kind = name.rpartition(".")
+    if not module:
+        raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module), kind)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ValueError(f"agent {name}: {error}") from None
 
 
 def _read(option: str, value: str, kind: Any) -> Any:

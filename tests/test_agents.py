@@ -183,3 +183,24 @@ def test_the_pages_examples_run() -> None:
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(block, "docs/agents.md", "exec"), names)
     assert (names["games"]["phase"] == OVER).all()
+
+
+def test_anybodys_own_class_is_named_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_first.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from agents.agent import Agent\n"
+        "@dataclass(frozen=True)\n"
+        "class First(Agent):\n"
+        "    share: float = 1.0\n"
+        "    def act(self, games, masks, lanes):\n"
+        "        return masks.argmax(axis=1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+
+    agent = make_agent("own_first.First:share=0.5")
+
+    assert (type(agent).__name__, agent.share) == ("First", 0.5)  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"agent own_first\.Last: module 'own_first' has no attribute 'Last'"):
+        make_agent("own_first.Last")
+    with pytest.raises(ValueError, match=r"agent nowhere\.First: No module named 'nowhere'"):
+        make_agent("nowhere.First")
