@@ -15,6 +15,7 @@ from tetrarchia_env.observation import BY_SPACE, OBSERVATION, SIZE
 ROWS = sum(rows for rows, _ in BY_SPACE.values())  # numbers that the observation has for each space
 NUMBERS = SIZE - ROWS * SPACES  # and beside them
 POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
+CHOOSERS = ("choice", "query")  # the layers that logits are proportional to
 HARDLY = 0.01  # first weights of what chooses: a new network prefers next to nothing
 NEVER = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
 
@@ -61,6 +62,13 @@ class Network(nn.Module):
     def value_parameters(self) -> list[nn.Parameter]:
         """Those that only the value depends on."""
         return list(self.value_head.parameters())
+
+    def sharpen(self, factor: float) -> None:
+        """Make every logit so many times as large: the best action becomes likelier and stays the best."""
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                if set(name.split(".")) & set(CHOOSERS):
+                    parameter.mul_(factor)
 
     def train_value_only(self, only: bool) -> None:
         """Hold all other parameters still, or let them go."""
@@ -175,6 +183,15 @@ NETWORKS: dict[str, type[Network]] = {"graph": GraphNetwork, "mlp": PlainNetwork
 def make_network(shape: Shape) -> Network:
     """A new network with random weights from torch's generator."""
     return NETWORKS[shape.kind](shape) if shape.policies == 1 else FourNetworks(shape)
+
+
+def grown(network: Network, shape: Shape) -> Network:
+    """A network of this shape that knows what a network for fewer actions knows: the ids it has come first in both."""
+    larger, known = make_network(shape), network.state_dict()
+    with torch.no_grad():
+        for name, weights in larger.state_dict().items():
+            weights[: len(known[name])] = known[name]
+    return larger
 
 
 def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of partners.
+"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of partners, learning curves.
 
 The same numbers give the same bytes. Maps are in viridis, bars in Okabe and Ito's colours, and every value is also
 written: nothing is said by colour alone.
@@ -105,6 +105,31 @@ def bars(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
         )
         _finish_bars(axes, label, columns)
     return picture
+
+
+def curves(title: str, lines: Mapping[str, Sequence[tuple[float, Estimate]]], label: str) -> Figure:
+    """Win rates on their way: a line for each name, its interval behind it, the last value beside it."""
+    with _style():
+        picture, axes = _figure(title, 0.56 * WIDTH)
+        for number, (name, points) in enumerate(lines.items()):
+            colour, places = COLOURS[number % len(COLOURS)], [place for place, _ in points]
+            axes.plot(places, [100 * rate.value for _, rate in points], color=colour, label=name, marker="o", markersize=3)
+            lows, highs = [100 * rate.low for _, rate in points], [100 * rate.high for _, rate in points]
+            axes.fill_between(places, lows, highs, color=colour, alpha=0.2, linewidth=0)
+            axes.annotate(f"{100 * points[-1][1].value:.0f}", (places[-1], 100 * points[-1][1].value), (6, 0), textcoords="offset points")
+        _finish_curves(axes, label, _columns(list(lines)))
+    return picture
+
+
+def _finish_curves(axes: Axes, label: str, columns: int) -> None:
+    axes.set_ylim(0, 100)
+    axes.set_xlim(left=0)
+    axes.margins(x=0.06)
+    axes.set_xlabel(label)
+    axes.set_ylabel("games won, in % (bands: 95 % intervals)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color=EMPTY)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
 
 
 def _columns(names: Sequence[str]) -> int:

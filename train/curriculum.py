@@ -1,4 +1,4 @@
-"""What is played next: levels by measured win rate, starts from the middle of games, shaping that fades."""
+"""What is played next: levels by measured win rate, starts from the middle of games."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -101,7 +101,6 @@ def _newest(starts: list[Snapshot]) -> list[Snapshot]:
     return kept[::-1]
 
 
-def fading(first: float, last: float, progress: float, ends: float = 1.0) -> float:
-    """From first to last, linear, over the share `ends` of the run."""
-    passed = 1.0 if ends <= 0 else min(1.0, progress / ends)
-    return first + (last - first) * passed
+def fading(first: float, last: float, progress: float) -> float:
+    """From first to last as the run goes on from 0 to 1, linear."""
+    return first + (last - first) * progress

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.network import offset
-from tetrarchia_env.batch import observe
+from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.engine.actions import END
-from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
+from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED, WON
 from tetrarchia_env.many_games import ManyGames
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.spaces import vector_space
+from train.luck import Judge, outcomes_of, replayed, worths
+from train.potential import A_WIN, potentials
 from train.rules import fitting_levels, rules_at
 
-FINAL = np.array([0.0, 1.0, -1.0, -1.0, 0.0])  # by outcome
 SECURED = offset("secured")
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
 Indices = None | int | Iterable[int]
@@ -52,15 +53,18 @@ class TrainingGames(VecEnv):
 
     def __init__(self, games: int, actions: str, rules: Sequence[dict[str, Any]], levels: Sequence[str], seed: int) -> None:
         each = games // len(rules)
-        self.parts = [ManyGames(each, actions=actions, reward="shaped", **rules_at(rule, levels)) for rule in rules]
+        self.parts = [ManyGames(each, actions=actions, reward="outcome", **rules_at(rule, levels)) for rule in rules]
         self.slices = [slice(each * number, each * (number + 1)) for number in range(len(rules))]
         self.shaping, self.render_mode = 1.0, None
+        self.rerolls, self.gamma = 0, 1.0
+        self.judge: Judge | None = None  # by which luck is taken out of rewards
         self.finished: list[Finished] = []
         self.ends = EndsOfTurn()
         self.whole = np.ones(games, dtype=bool)
         self._seed = seed
         self._views = np.zeros((2, games, SIZE), dtype=np.float32)
         self._actions = np.zeros(games, dtype=np.int64)
+        self._potentials = np.zeros(games)  # of the positions that are seen
         super().__init__(games, vector_space(), Discrete(self.parts[0].masks.shape[1]))
 
     def set_levels(self, levels: Sequence[str]) -> None:
@@ -80,6 +84,7 @@ class TrainingGames(VecEnv):
         """New games in all lanes; the seed fixes all of them."""
         for part, lanes in zip(self.parts, self.slices, strict=True):
             self._views[0, lanes] = part.begin(np.arange(self._seed + lanes.start, self._seed + lanes.stop, dtype=np.uint64))
+        self._potentials = potentials(self.games)
         return self._views[0]
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -89,14 +94,17 @@ class TrainingGames(VecEnv):
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
         self._note_ends_of_turn()
-        turns = self._games("turn")
+        turns, before = self._games("turn"), self.games if self.judge else None
         self._views = self._views[::-1]
         for part, lanes in zip(self.parts, self.slices, strict=True):
             self._views[0, lanes] = part.play(self._actions[lanes])
         ended = self._lanes("ended") != 0
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        final = FINAL[self._lanes("outcome")] * ended
-        rewards = final + self.shaping * (self._lanes("reward") - final)
+        potential, self._potentials = self._potentials, potentials(self.games)
+        won = ended & (self._lanes("outcome") == WON)
+        rewards = A_WIN * won + self.shaping * (self.gamma * self._potentials * ~ended - potential)
+        if before is not None:
+            self._take_luck_out(rewards, before, ended)
         self.ends.turns += int((ended | (self._games("turn") != turns)).sum())
         for i in np.flatnonzero(ended):
             infos[i] = self._close(int(i))
@@ -128,7 +136,7 @@ class TrainingGames(VecEnv):
                 array = getattr(part, name)
                 array.view(np.uint8).reshape(len(array), -1)[:] = state[name][lanes]
             self._views[0, lanes] = observe(part.games)
-        self.whole[:] = state["whole"]
+        self.whole[:], self._potentials = state["whole"], potentials(self.games)
 
     def _lanes(self, field: str) -> NDArray[Any]:
         return np.concatenate([part.lanes[field] for part in self.parts])
@@ -141,6 +149,20 @@ class TrainingGames(VecEnv):
         others = np.concatenate([part.masks.sum(axis=1, dtype=np.int64) for part in self.parts]) > 1
         self.ends.unused += int(unused.sum())
         self.ends.early += int(((unused > 0) & others).sum())
+
+    def _take_luck_out(self, rewards: NDArray[np.float64], before: Games, ended: NDArray[np.bool_]) -> None:
+        """Where dice were rolled: pay for the mean of what may come, not for what came."""
+        assert self.judge is not None
+        outcomes = np.where(ended, self._lanes("outcome"), 0)
+        rolled = np.flatnonzero((self._games("dice") != before["dice"]) & (outcomes != TRUNCATED))
+        if not len(rolled):
+            return
+        copies = replayed(before[rolled], self._actions[rolled], self.rerolls)
+        seen = np.concatenate([self._views[0, rolled], observe(copies)])
+        shaped = self.shaping * np.concatenate([self._potentials[rolled], potentials(copies)])
+        all_worths = worths(seen, shaped, np.concatenate([outcomes[rolled], outcomes_of(copies)]), self.gamma, self.judge)
+        came, others = all_worths[: len(rolled)], all_worths[len(rolled) :].reshape(len(rolled), -1)
+        rewards[rolled] += (came + others.sum(axis=1)) / (1 + self.rerolls) - came
 
     def _close(self, i: int) -> dict[str, Any]:
         number, within = divmod(i, self.num_envs // len(self.parts))

@@ -23,51 +23,52 @@ class TrainOptions:
     """One training run; the same options on one thread give the same run."""
 
     # the games
-    levels: tuple[str, ...] = RULEBOOK
+    levels: tuple[str, ...] = RULEBOOK  # drawn from, with commas; rulebook: its 81
     focus: tuple[str, ...] = ()  # levels drawn more often
     focus_share: float = 0.0  # the share of games that are at one of them
     rules: tuple[dict[str, Any], ...] = field(default_factory=lambda: ({},))  # variants, modules, scenario; the games are shared out
     actions: str = "base"  # base or all
-    seed: int = 1
-    threads: int = 2
+    seed: int = 1  # the same on one thread is the same run
+    threads: int = 2  # of torch
     # the network (agents.network.Shape)
-    network: str = "graph"
-    width: int = 16
-    layers: int = 2
-    reading: int = 16
-    hidden: int = 256
-    policies: int = 1
+    network: str = "graph"  # graph or mlp
+    width: int = 16  # numbers for each space between layers
+    layers: int = 2  # of message passing
+    reading: int = 16  # numbers read from each space
+    hidden: int = 256  # numbers in the layer before the choice
+    policies: int = 1  # 1: shared by all Emperors; 4: one each
     # the warm start: copy a teacher, or go on from a checkpoint
     teacher: str = "planner"  # none: begin with random weights
     lessons: str = ""  # a file of lessons made before
-    decisions: int = 1_000_000
-    noise: float = 0.05
-    workers: int = 2
-    copy_epochs: int = 6
-    copy_minibatch: int = 1024
-    copy_rate: float = 1e-3
+    decisions: int = 1_000_000  # of the teacher to copy
+    noise: float = 0.05  # the share of random actions in the teacher's games
+    workers: int = 2  # processes that play them
+    copy_epochs: int = 6  # times that each decision is copied
+    copy_minibatch: int = 1024  # decisions an update
+    copy_rate: float = 1e-3  # learning rate of copying
     start: str = ""  # the checkpoint to begin with instead
+    sharpen: float = 1.0  # the logits of what PPO begins with are so many times as large
     value_rollouts: int = 8  # in which only the value is learned
-    value_rate: float = 1e-3
+    value_rate: float = 1e-3  # learning rate of that
     # PPO
-    steps: int = 30_000_000
+    steps: int = 30_000_000  # decisions in all
     minutes: float = 0.0  # of PPO; 0: as long as the steps take
-    games: int = 512
+    games: int = 512  # played side by side
     rollout: int = 64  # steps in each game between two updates
-    epochs: int = 3
-    minibatch: int = 2048
-    learning_rate: float = 3e-4
-    last_learning_rate: float = 3e-5
-    gamma: float = 0.999
-    gae_lambda: float = 0.95
-    clip: float = 0.2
-    entropy: float = 0.005
-    last_entropy: float = 0.001
-    value_weight: float = 0.5
-    gradient_norm: float = 0.5
+    epochs: int = 3  # times that a rollout is learned from
+    minibatch: int = 2048  # steps an update
+    learning_rate: float = 3e-4  # at first
+    last_learning_rate: float = 3e-5  # at the end
+    gamma: float = 0.999  # discount a step
+    gae_lambda: float = 0.95  # of the advantages
+    clip: float = 0.2  # of the policy's ratio
+    entropy: float = 0.005  # its weight at first
+    last_entropy: float = 0.001  # and at the end
+    value_weight: float = 0.5  # of the value's loss
+    gradient_norm: float = 0.5  # the largest
+    rerolls: int = 8  # times that dice are rolled again to take luck out of rewards; 0: it stays in
     # what makes it easier at first
     shaping: float = 1.0  # weight of the potential in the reward
-    shaping_ends: float = 0.6  # the share of the run after which it is 0
     difficulty: int = 8  # of the hardest levels at first; 8: all levels at once
     next_difficulty: float = 0.5  # the win rate at the hardest that brings the next harder ones
     middle_share: float = 0.3  # games begun from the middle of games, at first
@@ -75,7 +76,7 @@ class TrainOptions:
     # what is told and kept
     evaluate_every: int = 2_000_000  # steps
     evaluate_games: int = 256  # at each level
-    evaluate_levels: tuple[str, ...] = EVALUATED
+    evaluate_levels: tuple[str, ...] = EVALUATED  # with commas
     save_every: int = 1_000_000  # steps
 
     def __post_init__(self) -> None:
@@ -116,9 +117,15 @@ class TrainOptions:
 LIMITS: list[tuple[str, float, float]] = [
     *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "threads", "workers", "decisions")),
     *((name, 1, 10**12) for name in ("copy_epochs", "copy_minibatch", "evaluate_every", "evaluate_games", "save_every")),
-    *((name, 0, 1) for name in ("focus_share", "noise", "gamma", "gae_lambda", "clip", "shaping_ends", "middle_share")),
-    *((name, 0, 1e6) for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "difficulty")),
-    *((name, 1e-9, 1e6) for name in ("learning_rate", "last_learning_rate", "copy_rate", "value_rate", "gradient_norm", "middle_ends")),
+    *((name, 0, 1) for name in ("focus_share", "noise", "gamma", "gae_lambda", "clip", "middle_share")),
+    *(
+        (name, 0, 1e6)
+        for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "difficulty", "rerolls")
+    ),
+    *(
+        (name, 1e-9, 1e6)
+        for name in ("learning_rate", "last_learning_rate", "copy_rate", "value_rate", "gradient_norm", "middle_ends", "sharpen")
+    ),
     ("seed", 0, 2**31 - 1),
 ]
 

@@ -68,7 +68,7 @@ class PlainBuffer(MaskableRolloutBuffer):
         """Begin anew in the same arrays."""
         if not hasattr(self, "observations"):
             super().reset()
-            self.action_masks = np.ones(self.action_masks.shape, dtype=bool)
+            self.action_masks = np.ones((self.buffer_size, self.n_envs, self.mask_dims), dtype=np.bool_)
         self.pos, self.full, self.generator_ready = 0, False, True
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:

@@ -15,6 +15,7 @@ from tetrarchia_env.notation import Snapshot
 from train.curriculum import Curriculum, add_middles, fading
 from train.evaluation import Result, evaluate, kinds_of
 from train.games import FIRST_SEED, EndsOfTurn, TrainingGames
+from train.luck import Floats
 from train.options import TrainOptions
 from train.policy import GamePolicy, PlainBuffer
 from train.report import Stopwatch, record_games
@@ -61,10 +62,10 @@ def new_run(options: TrainOptions, network: Network | None, logger: Logger) -> R
     """A run at its beginning, with random weights or those given."""
     curriculum = Curriculum(options, options.difficulty)
     env = TrainingGames(options.games, options.actions, options.rules, curriculum.levels, FIRST_SEED + (options.seed << 20))
-    env.shaping = options.shaping
     model = new_model(options, env)
     if network is not None:
         model.policy.network.load_state_dict(network.state_dict())
+        model.policy.network.sharpen(options.sharpen)
     run = Run(options, env, model, curriculum, np.random.default_rng(options.seed), Stopwatch())
     choose_games(run, curriculum.levels, 0.0)
     ready(run, logger)
@@ -96,13 +97,22 @@ def new_model(options: TrainOptions, env: TrainingGames) -> MaskablePPO:
 def ready(run: Run, logger: Logger) -> None:
     """What SB3's `learn` does before its loop."""
     run.model.set_logger(logger)
+    run.env.shaping, run.env.gamma, run.env.rerolls = run.options.shaping, run.options.gamma, run.options.rerolls
+    if run.options.rerolls:
+        run.env.judge = lambda seen: judge(run.network, seen)
     _, run.learning = run.model._setup_learn(run.options.steps, None, reset_num_timesteps=False)
+
+
+def judge(network: Network, seen: Floats) -> Floats:
+    """The value of each position."""
+    with torch.inference_mode():
+        values: Floats = network(torch.from_numpy(seen))[1].numpy()
+    return values
 
 
 def one_round(run: Run) -> None:
     """A rollout and the update from it; then what the next one is to be played with."""
     options, model = run.options, run.model
-    run.env.shaping = fading(options.shaping, 0.0, run.progress, options.shaping_ends)
     model.ent_coef = fading(options.entropy, options.last_entropy, run.progress)
     learning_rate = fading(options.learning_rate, options.last_learning_rate, run.progress)
     model.lr_schedule = lambda _: learning_rate
@@ -143,7 +153,6 @@ def choose_games(run: Run, levels: list[str], share: float) -> None:
 def record_setting(run: Run) -> None:
     """What the games were played with."""
     logger = run.model.logger
-    logger.record("setting/shaping", run.env.shaping)
     logger.record("setting/hardest difficulty", run.curriculum.hardest)
     logger.record("setting/share begun from the middle", run.share)
 

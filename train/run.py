@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import yaml
 from rich.progress import Progress
 
 from agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
-from agents.network import Network, make_network
+from agents.network import Network, Shape, grown, make_network
 from tetrarchia_env.files import write_whole
 from train.curriculum import levels_up_to
 from train.evaluation import evaluate, kinds_of
@@ -73,14 +74,19 @@ def prepare(options: TrainOptions) -> None:
 def _warm_start(options: TrainOptions, folder: Path, until: str, bar: Progress) -> Network | None:
     """The network to begin PPO with: of a checkpoint, copied from the teacher, or none."""
     if options.start or (folder / COPY).is_dir():
-        loaded = load_checkpoint(options.start or folder / COPY)
-        if loaded.shape != options.shape:
-            raise ValueError(f"checkpoint {options.start or folder / COPY} has {loaded.shape}, the options say {options.shape}")
-        return loaded.network
+        return _begin_with(options.start or folder / COPY, options.shape)
     if options.teacher == "none":
         return None
     lessons = _lessons(options, folder, bar)
     return _copy(options, lessons, folder, bar) if until != "lessons" else None
+
+
+def _begin_with(checkpoint: str | Path, shape: Shape) -> Network:
+    """The network of a checkpoint, made larger if the run has more actions."""
+    loaded = load_checkpoint(checkpoint)
+    if replace(loaded.shape, actions=shape.actions) != shape or loaded.shape.actions > shape.actions:
+        raise ValueError(f"checkpoint {checkpoint} has {loaded.shape}, the options say {shape}")
+    return grown(loaded.network, shape)
 
 
 def _lessons(options: TrainOptions, folder: Path, bar: Progress) -> Lessons:
@@ -129,7 +135,7 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
         stopped = stop()
     if stopped:
         _save(run, folder, command, LATEST)
-        print(f"stopped after {run.steps} steps; to go on: python -m train --resume --name {folder.name}")
+        print(f"stopped after {run.steps} steps; to go on: tetrarchia train --resume --name {folder.name}")
         return folder / LATEST
     _evaluate(run, folder)
     _save(run, folder, command, FINAL)
