@@ -48,9 +48,10 @@ bench: $(READY) ## measure the rules, every face of the environment, start-up an
 measure: $(READY) ## play every game of results/ that is not there yet; long
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
-results: $(READY) ## write docs/results.md and its pictures again, from the kept files in results/
-	@echo "results: reading results/, plays nothing"
+results: $(READY) ## write docs/results.md, docs/training.md, their pictures, README's table and the checkpoints' cards again, from kept files
+	@echo "results: reading results/ and checkpoints/, plays nothing"
 	@$(BIN)/tetrarchia eval --report results
+	@for page in cards training readme; do $(BIN)/python docs/make_$$page.py; done
 
 train: $(READY) ## train a PPO agent into runs/ppo: copies the planner, then learns by itself; hours
 	@echo "train: into runs/ppo; Ctrl-C saves, tetrarchia train --resume --name ppo goes on"

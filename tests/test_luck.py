@@ -5,14 +5,14 @@ import pytest
 
 from tetrarchia_env import batch
 from tetrarchia_env.engine.actions import END
-from tetrarchia_env.engine.state import WON
+from tetrarchia_env.engine.state import ROME_FELL, WON
 from tetrarchia_env.options import Options
 
 pytest.importorskip("torch")
 
 from train.games import TrainingGames
 from train.luck import replayed, worths
-from train.potential import A_WIN, potentials
+from train.potential import pay, potentials
 
 
 def test_a_step_is_played_again_by_other_dice():
@@ -25,12 +25,19 @@ def test_a_step_is_played_again_by_other_dice():
     assert {int(game["emperor"]) for game in copies[:16]} == {int(copies[0]["emperor"])}
 
 
-def test_a_win_is_worth_itself_a_loss_nothing_and_a_running_game_what_it_is_judged():
+def test_an_end_is_worth_what_it_pays_and_a_running_game_what_it_is_judged():
     seen = batch.observe(batch.new_games(Options(level="4200"), [1, 2, 3])[0])
+    over = np.array([True, True, False])
 
-    found = worths(seen, np.full(3, 0.2), np.array([1, 2, 0]), 0.5, lambda rows: np.full(len(rows), 0.8, dtype=np.float32))
+    found = worths(seen, np.full(3, 0.2), np.array([1.5, 0, 0]), over, lambda rows: np.full(len(rows), 0.8, dtype=np.float32))
 
-    np.testing.assert_allclose(found, [A_WIN, 0, 0.5])
+    np.testing.assert_allclose(found, [1.5, 0, 1.0])
+
+
+def test_only_a_win_pays_and_the_sooner_the_more():
+    paid = pay(np.array([WON, WON, ROME_FELL]), np.array([10, 30, 10]))
+
+    assert paid[0] > paid[1] > paid[2] == 0
 
 
 def test_in_the_mean_rewards_stay_the_same_and_vary_less():
@@ -64,4 +71,4 @@ def test_the_potential_of_a_game_is_its_end_when_it_is_over():
     games, masks = batch.new_games(Options(level="4200"), [1, 2])
     batch.playout(games, masks, np.array([3, 4], dtype=np.uint64), 10_000)
 
-    assert potentials(games).tolist() == [A_WIN * (game["outcome"] == WON) for game in games]
+    assert potentials(games).tolist() == pay(games["outcome"], games["turn"]).tolist()

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from agents.network import SPACES, FourNetworks, Shape, links, log_probabilities, make_network  # noqa: E402
+from agents.network import SPACES, FourNetworks, Shape, grown, links, log_probabilities, make_network  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.board import BOARD  # noqa: E402
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, MOVE  # noqa: E402
@@ -127,3 +127,29 @@ def test_only_the_value_is_trained_when_asked() -> None:
 def test_a_wrong_shape_is_refused_in_one_sentence(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
         Shape(**wrong)
+
+
+def test_a_network_grows_without_forgetting() -> None:
+    torch.manual_seed(1)
+    small = make_network(Shape(**SMALL))
+    seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
+
+    large = grown(small, Shape(actions=ACTIONS, **SMALL))
+
+    logits, values = large(seen)
+    assert logits.shape == (8, ACTIONS)
+    assert torch.allclose(logits[:, :BASE_ACTIONS], small(seen)[0], atol=1e-6)
+    assert torch.allclose(values, small(seen)[1])
+
+
+@pytest.mark.parametrize("kind", ["graph", "mlp"])
+@pytest.mark.parametrize("policies", [1, 4])
+def test_a_sharpened_network_has_larger_logits_and_the_same_value(kind: str, policies: int) -> None:
+    network = make_network(Shape(kind, policies=policies, **SMALL))
+    seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
+    logits, values = network(seen)
+
+    network.sharpen(2.0)
+
+    assert torch.allclose(network(seen)[0], 2 * logits, atol=1e-6)
+    assert torch.equal(network(seen)[1], values)

@@ -138,16 +138,14 @@ def test_training_games_are_those_of_the_environment() -> None:
 @pytest.mark.parametrize("shaping", [0.0, 0.5, 1.0])
 def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping: float) -> None:
     env = TrainingGames(4, "base", [{}], ["4200"], seed=3)
-    env.shaping, env.gamma = shaping, 0.99
+    env.shaping = shaping
     env.reset()
-    first, paid = potentials(env.games), np.zeros(4)
-    over, discount = np.zeros(4, dtype=bool), 1.0
+    first, paid, over = potentials(env.games), np.zeros(4), np.zeros(4, dtype=bool)
 
     while not over.all():
         _, rewards, ended, _ = env.step(env.action_masks().argmax(axis=1))
-        paid += discount * rewards * ~over
+        paid += rewards * ~over
         over |= ended
-        discount *= env.gamma
 
     assert [game.outcome for game in env.finished[:4]].count("won") == 0
     np.testing.assert_allclose(paid, -shaping * first, atol=1e-6)

@@ -12,18 +12,19 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents.network import offset
 from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.engine.actions import END
-from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED, WON
+from tetrarchia_env.engine.state import OUTCOMES, OVER
 from tetrarchia_env.many_games import ManyGames
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.spaces import vector_space
-from train.luck import Judge, outcomes_of, replayed, worths
-from train.potential import A_WIN, potentials
+from train.luck import Judge, replayed, worths
+from train.potential import pay, potentials
 from train.rules import fitting_levels, rules_at
 
 SECURED = offset("secured")
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
 Indices = None | int | Iterable[int]
+Amounts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class TrainingGames(VecEnv):
         self.parts = [ManyGames(each, actions=actions, reward="outcome", **rules_at(rule, levels)) for rule in rules]
         self.slices = [slice(each * number, each * (number + 1)) for number in range(len(rules))]
         self.shaping, self.render_mode = 1.0, None
-        self.rerolls, self.gamma = 0, 1.0
+        self.rerolls = 0
         self.judge: Judge | None = None  # by which luck is taken out of rewards
         self.finished: list[Finished] = []
         self.ends = EndsOfTurn()
@@ -101,10 +102,10 @@ class TrainingGames(VecEnv):
         ended = self._lanes("ended") != 0
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         potential, self._potentials = self._potentials, potentials(self.games)
-        won = ended & (self._lanes("outcome") == WON)
-        rewards = A_WIN * won + self.shaping * (self.gamma * self._potentials * ~ended - potential)
+        paid = pay(self._lanes("outcome"), self._lanes("turn")) * ended
+        rewards = paid + self.shaping * (self._potentials * ~ended - potential)
         if before is not None:
-            self._take_luck_out(rewards, before, ended)
+            self._take_luck_out(rewards, before, paid, ended)
         self.ends.turns += int((ended | (self._games("turn") != turns)).sum())
         for i in np.flatnonzero(ended):
             infos[i] = self._close(int(i))
@@ -150,17 +151,20 @@ class TrainingGames(VecEnv):
         self.ends.unused += int(unused.sum())
         self.ends.early += int(((unused > 0) & others).sum())
 
-    def _take_luck_out(self, rewards: NDArray[np.float64], before: Games, ended: NDArray[np.bool_]) -> None:
+    def _take_luck_out(self, rewards: Amounts, before: Games, paid: Amounts, ended: NDArray[np.bool_]) -> None:
         """Where dice were rolled: pay for the mean of what may come, not for what came."""
-        assert self.judge is not None
-        outcomes = np.where(ended, self._lanes("outcome"), 0)
-        rolled = np.flatnonzero((self._games("dice") != before["dice"]) & (outcomes != TRUNCATED))
-        if not len(rolled):
+        rolled = np.flatnonzero(self._games("dice") != before["dice"])
+        if self.judge is None or not len(rolled):
             return
         copies = replayed(before[rolled], self._actions[rolled], self.rerolls)
-        seen = np.concatenate([self._views[0, rolled], observe(copies)])
-        shaped = self.shaping * np.concatenate([self._potentials[rolled], potentials(copies)])
-        all_worths = worths(seen, shaped, np.concatenate([outcomes[rolled], outcomes_of(copies)]), self.gamma, self.judge)
+        over = copies["phase"] == OVER
+        all_worths = worths(
+            np.concatenate([self._views[0, rolled], observe(copies)]),
+            self.shaping * np.concatenate([self._potentials[rolled], potentials(copies)]),
+            np.concatenate([paid[rolled], pay(copies["outcome"], copies["turn"]) * over]),
+            np.concatenate([ended[rolled], over]),
+            self.judge,
+        )
         came, others = all_worths[: len(rolled)], all_worths[len(rolled) :].reshape(len(rolled), -1)
         rewards[rolled] += (came + others.sum(axis=1)) / (1 + self.rerolls) - came
 
@@ -172,7 +176,7 @@ class TrainingGames(VecEnv):
         borders, whole = round(6 * float(last[SECURED])), bool(self.whole[i])
         self.finished.append(Finished(number, level, OUTCOMES[lane.outcome], borders, int(lane.turn), int(lane.final_steps), whole))
         self.whole[i] = part.games[within]["turn"] == 0
-        return {"terminal_observation": last.copy(), "TimeLimit.truncated": bool(lane.outcome == TRUNCATED)}
+        return {"terminal_observation": last.copy(), "TimeLimit.truncated": False}
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Taken from the options; SB3's own word on it changes nothing."""

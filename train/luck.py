@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.dice import words
-from tetrarchia_env.engine.state import OVER, WON
-from train.potential import A_WIN
 
 Floats = NDArray[np.float32]
 Judge = Callable[[Floats], Floats]  # a value for each observation
@@ -29,15 +27,11 @@ def replayed(before: batch.Games, actions: NDArray[np.int64], times: int) -> bat
     return copies
 
 
-def worths(seen: Floats, potentials: NDArray[np.float64], outcomes: NDArray[np.int64], gamma: float, judge: Judge) -> NDArray[np.float64]:
-    """What positions are worth to a learner: the outcome, or while there is none the potential and the value to come."""
-    running = outcomes == 0
-    total: NDArray[np.float64] = A_WIN * (outcomes == WON)
+def worths(
+    seen: Floats, potentials: NDArray[np.float64], paid: NDArray[np.float64], over: NDArray[np.bool_], judge: Judge
+) -> NDArray[np.float64]:
+    """What positions are worth to a learner: what is paid at the end, before it the potential and the value to come."""
+    total, running = paid.copy(), ~over
     if running.any():
-        total[running] = gamma * (potentials[running] + judge(seen[running]))
+        total[running] = potentials[running] + judge(seen[running])
     return total
-
-
-def outcomes_of(games: batch.Games) -> NDArray[np.int64]:
-    """0 while a game is running."""
-    return np.where(games["phase"] == OVER, games["outcome"], 0).astype(np.int64)

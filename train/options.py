@@ -59,7 +59,6 @@ class TrainOptions:
     minibatch: int = 2048  # steps an update
     learning_rate: float = 3e-4  # at first
     last_learning_rate: float = 3e-5  # at the end
-    gamma: float = 0.999  # discount a step
     gae_lambda: float = 0.95  # of the advantages
     clip: float = 0.2  # of the policy's ratio
     entropy: float = 0.005  # its weight at first
@@ -117,7 +116,7 @@ class TrainOptions:
 LIMITS: list[tuple[str, float, float]] = [
     *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "threads", "workers", "decisions")),
     *((name, 1, 10**12) for name in ("copy_epochs", "copy_minibatch", "evaluate_every", "evaluate_games", "save_every")),
-    *((name, 0, 1) for name in ("focus_share", "noise", "gamma", "gae_lambda", "clip", "middle_share")),
+    *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip", "middle_share")),
     *(
         (name, 0, 1e6)
         for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "difficulty", "rerolls")

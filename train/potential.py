@@ -1,7 +1,8 @@
-"""What a learner is paid: A_WIN for a game that is won, and on the way there the change of the potential.
+"""What a learner is paid: a game that is won, the more the sooner, and on the way there the change of the potential.
 
-A lost game pays nothing: if it cost something, and later costs less than now, a policy would learn to put off the end.
-The potential is the chance to win as the planner judges it, times A_WIN.
+Everything else pays nothing. If a lost game cost something, a policy would learn to put off the end; and a discount for each
+step would teach it to end its turns early. So the hurry is in the pay: QUICK for each turn. The potential is the chance to win
+as the planner judges it, times what a win now would pay.
 """
 
 import numpy as np
@@ -10,16 +11,22 @@ from numpy.typing import NDArray
 from agents._jit import jit
 from agents.search.evaluation import load_weights, worth
 from tetrarchia_env.batch import Games
+from tetrarchia_env.engine.state import WON
 
 WEIGHTS = load_weights()
-A_WIN = 2.0
+A_WIN, QUICK = 2.0, 0.99
+
+
+def pay(outcomes: NDArray[np.int64], turns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For games that came to these outcomes in these turns."""
+    return A_WIN * QUICK**turns * (outcomes == WON)
 
 
 def potentials(games: Games) -> NDArray[np.float64]:
     """How well each of these games stands."""
     worths = np.zeros(len(games))
     _worths(games, WEIGHTS, worths)
-    return A_WIN * worths
+    return A_WIN * QUICK ** games["turn"] * worths
 
 
 @jit

@@ -81,7 +81,7 @@ def new_model(options: TrainOptions, env: TrainingGames) -> MaskablePPO:
         n_steps=options.rollout,
         batch_size=options.minibatch,
         n_epochs=options.epochs,
-        gamma=options.gamma,
+        gamma=1.0,  # a step costs nothing: train.potential
         gae_lambda=options.gae_lambda,
         clip_range=options.clip,
         ent_coef=options.entropy,
@@ -97,7 +97,7 @@ def new_model(options: TrainOptions, env: TrainingGames) -> MaskablePPO:
 def ready(run: Run, logger: Logger) -> None:
     """What SB3's `learn` does before its loop."""
     run.model.set_logger(logger)
-    run.env.shaping, run.env.gamma, run.env.rerolls = run.options.shaping, run.options.gamma, run.options.rerolls
+    run.env.shaping, run.env.rerolls = run.options.shaping, run.options.rerolls
     if run.options.rerolls:
         run.env.judge = lambda seen: judge(run.network, seen)
     _, run.learning = run.model._setup_learn(run.options.steps, None, reset_num_timesteps=False)

@@ -12,7 +12,7 @@ from train.report import PROGRESS
 from train.run import FINAL, LATEST, OPTIONS, RUNS
 
 CURVE = "curve.jsonl"
-TRIALS = Path(__file__).parents[1] / "results" / "training"
+TRIALS = Path(__file__).parents[1] / "docs" / "trials"
 
 
 def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:

@@ -123,6 +123,8 @@ def _copy(options: TrainOptions, lessons: Lessons, folder: Path, bar: Progress) 
 def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
     """PPO to the end of its steps or minutes, or until Ctrl-C."""
     task = bar.add_task("PPO", total=1.0)
+    if run.steps == 0:
+        _evaluate(run, folder)  # what PPO adds is what comes after this
     with _told_to_stop() as stop:
         while run.progress < 1 and not stop():
             before = run.steps
