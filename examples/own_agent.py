@@ -6,7 +6,7 @@ An agent has one method, `act`. It decides for many games at once, so it is writ
 import numpy as np
 
 from agents import Actions, Agent, Lanes, make_agent, seat
-from eval.arena.chunks import play_games
+from eval.arena import play_games
 from eval.comparison import compare_games, corrected
 from eval.summary import summarize
 from tetrarchia_env.batch import Games, Masks, observe
@@ -41,7 +41,7 @@ class Firefighter(Agent):
 
 options, seeds = Options(level="5300"), range(1_000_000, 1_000_300)
 agents = {"firefighter": Firefighter(), "greedy": make_agent("greedy"), "random": make_agent("random")}
-games = {name: play_games(options, seat([agent]), seeds, run_seed=0) for name, agent in agents.items()}
+games = {name: play_games(options, seat([agent]), seeds) for name, agent in agents.items()}
 
 print(f"{len(seeds)} games each at level {options.level}, with intervals of 95 %")
 for name, played in games.items():

@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
 PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
-PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "{toctree}"}
+PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
 COMMANDS = {"tetrarchia", "python", "mkdir"}  # that a block may use unless it is marked
 
 PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.glob("*.md")) if page.name not in COPIES)]

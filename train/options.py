@@ -55,7 +55,7 @@ class TrainOptions:
     minutes: float = 0.0  # of PPO; 0: as long as the steps take
     games: int = 512  # played side by side
     rollout: int = 64  # steps in each game between two updates
-    epochs: int = 3  # times that a rollout is learned from
+    epochs: int = 2  # times that a rollout is learned from
     minibatch: int = 2048  # steps an update
     learning_rate: float = 3e-4  # at first
     last_learning_rate: float = 3e-5  # at the end
@@ -65,12 +65,12 @@ class TrainOptions:
     last_entropy: float = 0.001  # and at the end
     value_weight: float = 0.5  # of the value's loss
     gradient_norm: float = 0.5  # the largest
-    rerolls: int = 8  # times that dice are rolled again to take luck out of rewards; 0: it stays in
+    rerolls: int = 4  # times that dice are rolled again to take luck out of rewards; 0: it stays in
     # what makes it easier at first
     shaping: float = 1.0  # weight of the potential in the reward
     difficulty: int = 8  # of the hardest levels at first; 8: all levels at once
     next_difficulty: float = 0.5  # the win rate at the hardest that brings the next harder ones
-    middle_share: float = 0.3  # games begun from the middle of games, at first
+    middle_share: float = 0.0  # games begun from the middle of games, at first
     middle_ends: float = 0.5  # the win rate at which none are any more
     # what is told and kept
     evaluate_every: int = 2_000_000  # steps

@@ -26,8 +26,8 @@ def seated(names: Sequence[str]) -> tuple[Agent, ...]:
     return tuple(made[name] for name in names)
 
 
-def play_games(options: Options, agents: Sequence[Agent], seeds: Seeds, run_seed: int, first_index: int = 0) -> list[Played]:
-    """Play a game of each seed to its end, all side by side; the first of them has this index in its run."""
+def play_games(options: Options, agents: Sequence[Agent], seeds: Seeds, run_seed: int = 0, first_index: int = 0) -> list[Played]:
+    """Play a game of each seed to its end, all side by side, with an agent for each Emperor; the first has this index in its run."""
     games, masks = new_games(options, seeds)
     seats, lanes = Seats(agents, len(games), run_seed), np.arange(len(games))
     seats.begin(lanes, seeds)
