@@ -137,17 +137,18 @@ In a run's folder: `options.yaml`; `lessons.npz`; `copy/`, `latest/` and `final/
 rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on.
 
 ## What a run does
-1. **Lessons.** The [planner](agents.md) plays games at all levels, sometimes disturbed by a random action, and every decision is
-kept. 2. **Copying.** A network learns to do what the planner did. Without this, PPO finds no game that is won. 3. **The value
-alone**, with everything else held still: learned through the whole network, it spoiled the copied policy. 4. **PPO**, sb3-contrib's
-`MaskablePPO`, on games at all 81 levels of the rulebook.
+1. **Lessons.** The [planner](agents.md) plays games at all levels, sometimes disturbed by a random action, and every decision is kept.
+2. **Copying.** A network learns to do what the planner did. One with random weights would play like `random`, which wins nothing.
+3. **The value alone**, with everything else held still, so that the copied policy is not spoiled.
+4. **PPO**, sb3-contrib's `MaskablePPO`, on games at all 81 levels of the rulebook.
 
 **The network** ([agents/network.py](../agents/network.py)) has the same small layers for each space of the board, which hear each
 other along the links; a trunk that reads all spaces; and pointers back to the spaces for actions that name one. The trunk serves
 policy and value.
 
-**The reward** ([train/potential.py](../train/potential.py)) is for winning alone, and is shaped by a potential: the chance to win
-as the planner judges positions, discounted as PPO discounts, so that it cannot change which policy is best.
+**The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner. It is shaped by a potential:
+the chance to win as the planner judges positions, times what a win would pay now. All that a game gets from the potential adds up to
+what it began with, so it cannot change which policy is best.
 
 **Luck is taken out** ([train/luck.py](../train/luck.py)): where dice decide a step, it is played some more times in copies with
 other dice, and the reward is corrected by the difference between what came and what comes in the mean. The correction is 0 in the
