@@ -42,6 +42,7 @@ tetrarchia eval --agents greedy,random --level 4200 --games 20
 ```
 
 Options follow the name after colons: `planner:beam=64:ends=32`. The name of the first option may be left out: `planner:64`.
+Your own class is named by its module, `my_module.MyAgent`: [benchmark your own policy](your_policy.md).
 One to four names with commas share the Emperors (R13.1 of [the rules](rules.md)): one has all; of two, the first has the East
 and the second the West; of three, the first has Diocletian and Galerius, the others Constantius and Maximian; four have one each,
 in turn order.
