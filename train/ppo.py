@@ -97,6 +97,7 @@ def new_model(options: TrainOptions, env: TrainingGames) -> MaskablePPO:
 def ready(run: Run, logger: Logger) -> None:
     """What SB3's `learn` does before its loop."""
     run.model.set_logger(logger)
+    run.model.n_epochs = run.options.epochs  # a resumed run may want others
     run.env.shaping, run.env.rerolls = run.options.shaping, run.options.rerolls
     if run.options.rerolls:
         run.env.judge = lambda seen: judge(run.network, seen)
