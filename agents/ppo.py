@@ -15,6 +15,7 @@ from tetrarchia_env.batch import Games, Masks, legal_masks, observe
 from tetrarchia_env.engine.dice import words
 
 AT_ONCE = 1024  # games a pass: more do not go faster
+ROWS = 16  # passes have a multiple of it: then a choice does not depend on how many games are played at once, to the last bit
 Floats = NDArray[np.float32]
 
 
@@ -62,9 +63,11 @@ class PPOAgent(Agent):
         return log_priors, values
 
     def _judge(self, seen: Floats, legal: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        rows = np.resize(np.arange(len(seen)), -(-len(seen) // ROWS) * ROWS)
         with torch.inference_mode():
-            logits, values = self.network(torch.from_numpy(seen))
-            return log_probabilities(logits, torch.from_numpy(legal)).numpy(), values.numpy()
+            logits, values = self.network(torch.from_numpy(seen[rows]))
+            log_priors = log_probabilities(logits, torch.from_numpy(legal[rows]))
+        return log_priors.numpy()[: len(seen)], values.numpy()[: len(seen)]
 
 
 def _drawn(logits: Floats, dice: NDArray[np.uint64]) -> Actions:

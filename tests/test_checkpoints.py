@@ -154,3 +154,15 @@ def test_with_a_temperature_it_draws_by_the_games_word(saved: Path) -> None:
     assert np.allclose(shares, np.exp(agent.evaluate_positions(games[:1])[0][0]), atol=0.05)
     with pytest.raises(ValueError, match="temperature is a number from 0 on, not -1"):
         PPOAgent(str(saved), temperature=-1)
+
+
+def test_a_judgement_does_not_depend_on_how_many_games_are_judged(saved: Path) -> None:
+    games, masks = batch.new_games(Options(), np.arange(100))
+    batch.playout(games, masks, words(np.arange(100, dtype=np.uint64)), steps=20)
+    agent = PPOAgent(str(saved))
+
+    together = agent.judge(games, masks)
+
+    for number in (1, 3, 17):
+        for mine, whole in zip(agent.judge(games[:number], masks[:number]), together, strict=True):
+            assert (mine == whole[:number]).all()
