@@ -1,5 +1,6 @@
 """A training run from one end to the other: lessons, copying, PPO; each stage is kept in the run's folder."""
 
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -55,7 +56,7 @@ def resume(name: str, changes: dict[str, Any]) -> Path:
     folder = RUNS / name
     find_kept(folder)
     data = yaml.safe_load((folder / OPTIONS).read_text(encoding="utf-8"))
-    command = data.pop("command")
+    command = _continued(data.pop("command"), name, changes)
     options = options_of(yaml.safe_dump(data), str(folder / OPTIONS)).changed(changes)
     write_whole(folder / OPTIONS, yaml.safe_dump({**options.as_data(), "command": command}, sort_keys=False))
     prepare(options)
@@ -63,6 +64,12 @@ def resume(name: str, changes: dict[str, Any]) -> Path:
     forget_after(folder, run.steps)
     with progress_bar() as bar:
         return _learn(run, folder, command, bar)
+
+
+def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
+    """The commands that made a run, if it goes on otherwise than it began."""
+    changed = [word for option, value in changes.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    return f"{command}; {shlex.join(['tetrarchia', 'train', '--resume', '--name', name, *changed])}" if changed else command
 
 
 def prepare(options: TrainOptions) -> None:
