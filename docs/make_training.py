@@ -16,7 +16,18 @@ from train.publish import CURVE, TRIALS
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
 NOTE = "note.txt"  # beside a trial of other code: what was different
-UNTOLD = ("start", "threads", "steps", "minutes", "seed", "evaluate_every", "evaluate_games", "save_every", "lessons")  # not what was tried
+UNTOLD = (
+    "start",
+    "threads",
+    "steps",
+    "minutes",
+    "seed",
+    "evaluate_every",
+    "evaluate_games",
+    "save_every",
+    "lessons",
+    "copy_epochs",
+)  # not what was tried
 Point = dict[str, Any]
 
 
@@ -164,8 +175,8 @@ Measured during training, on held-out seeds of its own; the last point of each c
 {curves}
 
 ## What was tried
-Short runs, all from the same copy of the planner (`checkpoints/copy`) and on one thread: what was different, and what it had come
-to at its end.
+Short runs on one thread, all from the same copy of the planner (`checkpoints/copy`), or with another network from its own copy of the
+same lessons: what was different, and what it had come to at its end. At 0.0 M decisions stands what copying alone has given.
 
 | what was different | decisions | took | games won |
 |---|---:|---:|---|
