@@ -50,7 +50,7 @@ def _checkpoint_rows() -> Iterator[str]:
 def _rates(point: Point, made: Point) -> str:
     """Win rates of one point of a curve, with their intervals."""
     games = made["options"]["evaluate_games"]
-    rates = {place: _rate(point, place, games) for place in point["won"] if place.isdigit()}
+    rates = {place: _rate(point, place, games) for place in point["won"]}
     return ", ".join(f"{place} {_told(rate)}" for place, rate in rates.items())
 
 
