@@ -76,7 +76,7 @@ def draw() -> None:
         games, points = made["options"]["evaluate_games"], _points(CHECKPOINTS / name / CURVE)
         lines = {
             place: [(point["steps"] / 1e6, wilson(round(point["won"][place] * games), games)) for point in points]
-            for place in points[0]["won"]
+            for place in made["options"]["evaluate_levels"]
         }
         save(
             curves(f"How {name} learned: {games} games at each level", lines, "decisions learned from, in millions"),
