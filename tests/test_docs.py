@@ -100,7 +100,16 @@ def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     names: dict[str, Any] = {}
     for block in blocks(page):
         if block.reason is None and block.language in PYTHON | SHELL:
+            assert block.text.strip(), f"{block.place}: nothing to run"
             run(block, tmp_path, names)
+
+
+def test_readme_example_tells_how_the_game_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks(ROOT / "README.md"):
+        if block.language in PYTHON:
+            exec(compile(block.text, block.place, "exec"), {})
+
+    assert "turns, score" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

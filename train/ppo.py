@@ -159,7 +159,7 @@ def record_setting(run: Run) -> None:
 
 
 def learn_value(run: Run, tell: Callable[[float], None]) -> None:
-    """Play with the policy as it is and learn its value alone: through the trunk, this spoiled a copied policy."""
+    """Play with the policy as it is and learn its value alone, so that a copied policy is not spoiled."""
     optimizer = torch.optim.Adam(run.network.value_parameters(), lr=run.options.value_rate)
     run.network.train_value_only(True)
     for number in range(run.options.value_rollouts):
