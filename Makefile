@@ -65,7 +65,7 @@ $(READY): pyproject.toml constraints.txt
 	@python=$$(for name in python3 python3.13 python3.12 python3.11; do \
 		$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$name && break; done); \
 	if [ -z "$$python" ]; then echo "set-up: no Python 3.11 or newer found, please install one." >&2; exit 2; fi; \
-	echo "set-up: installing the packages into .venv (a minute or two)"; \
+	echo "set-up: installing the packages into .venv (some minutes)"; \
 	$$python -m venv .venv
 	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
 	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train,plots]"
