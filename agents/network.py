@@ -15,7 +15,8 @@ from tetrarchia_env.observation import BY_SPACE, OBSERVATION, SIZE
 ROWS = sum(rows for rows, _ in BY_SPACE.values())  # numbers that the observation has for each space
 NUMBERS = SIZE - ROWS * SPACES  # and beside them
 POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
-CHOOSERS = ("choice", "query")  # the layers that logits are proportional to
+CHOOSERS = ("choice", "query", "pointer")  # the layers that logits are proportional to
+GOALS = 8  # numbers that the trunk tells each space
 HARDLY = 0.01  # first weights of what chooses: a new network prefers next to nothing
 NEVER = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
 
@@ -24,13 +25,14 @@ NEVER = float("-inf")  # the logit of an illegal action: its probability is 0, h
 class Shape:
     """What a network is made of; a checkpoint's card keeps it."""
 
-    kind: str = "graph"  # graph: layers over the board's links; mlp: plain
+    kind: str = "graph"  # graph: layers over the board's links; goals: and back to the spaces; mlp: plain
     actions: int = BASE_ACTIONS
     width: int = 32  # numbers that stand for a space in the graph layers
-    layers: int = 2  # of the graph
+    layers: int = 2  # of the graph, before the trunk
     reading: int = 16  # numbers of each space that the trunk reads
     hidden: int = 256  # width of the trunk
     policies: int = 1  # 4: each Emperor has a network of his own
+    after: int = 3  # layers after the trunk, of goals only
 
     def __post_init__(self) -> None:
         if self.kind not in NETWORKS:
@@ -39,7 +41,7 @@ class Shape:
             raise ValueError(f"network: actions are {BASE_ACTIONS} or {ACTIONS}, not {self.actions!r}")
         if self.policies not in (1, len(EMPERORS)):
             raise ValueError(f"network: policies are 1 or {len(EMPERORS)}, not {self.policies!r}")
-        for name in ("width", "layers", "reading", "hidden"):
+        for name in ("width", "layers", "reading", "hidden", "after"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 4096:
                 raise ValueError(f"network: {name} is a whole number from 1 to 4096, not {value!r}")
@@ -93,8 +95,8 @@ class PlainNetwork(Network):
         return self.choice(trunk), trunk
 
 
-class GraphNetwork(Network):
-    """The same layers for every space, messages along the links, a trunk that reads all spaces, and pointers back to them.
+class BoardNetwork(Network):
+    """What the networks that know the board share: the same layers for every space, messages along the links, a trunk that reads all.
 
     The spaces come first, then the games: so messages and layers are each one large product, with nothing to transpose
     in between. How much a space hears of another begins with the board's links and is learned.
@@ -113,26 +115,28 @@ class GraphNetwork(Network):
             nn.Linear(SPACES * shape.reading + NUMBERS, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, shape.hidden), nn.ReLU()
         )
         self.choice = _hardly(nn.Linear(shape.hidden, shape.actions))
-        self.query = _hardly(nn.Linear(shape.hidden, self.pointers * shape.reading))
         self.value_head = _value_head(shape.hidden)
 
     def features(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """The logits and the trunk."""
         numbers = seen[:, ROWS * SPACES :]
-        read = self._read_spaces(seen, numbers)
+        spaces = self._spaces(seen, numbers)
+        read = relu(self.reading(spaces)).transpose(0, 1).contiguous()  # [games, spaces, reading]
         trunk = self.trunk(torch.cat([read.flatten(1), numbers], dim=1))
-        queries = self.query(trunk).view(len(seen), self.pointers, -1)
-        pointed = torch.bmm(queries, read.transpose(1, 2)).flatten(1)
-        return self.choice(trunk) + self._spread(pointed), trunk
+        return self.choice(trunk) + self._spread(self._pointed(spaces, read, trunk).flatten(1)), trunk
 
-    def _read_spaces(self, seen: Tensor, numbers: Tensor) -> Tensor:
-        """[games, spaces, reading]: what each space says after hearing its neighbours."""
+    def _spaces(self, seen: Tensor, numbers: Tensor) -> Tensor:
+        """[spaces, games, width]: what each space is like after hearing its neighbours."""
         rows = seen[:, : ROWS * SPACES].view(-1, ROWS, SPACES).permute(2, 0, 1).reshape(-1, ROWS)
         spaces = self.embedding(rows).view(SPACES, len(seen), -1)
         spaces = relu(spaces + self.of_numbers(numbers) + self.places)
         for layer in self.layers:
             spaces = layer(spaces)
-        return relu(self.reading(spaces)).transpose(0, 1).contiguous()
+        return spaces
+
+    def _pointed(self, spaces: Tensor, read: Tensor, trunk: Tensor) -> Tensor:
+        """[games, pointers, spaces]: how much each kind of action that names a space likes each."""
+        raise NotImplementedError
 
     def _spread(self, pointed: Tensor) -> Tensor:
         """The pointers' logits at the ids of their actions, 0 elsewhere."""
@@ -142,6 +146,37 @@ class GraphNetwork(Network):
             parts.append(pad(part, (begin - at, 0)))
             at = begin + kinds * SPACES
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+
+
+class GraphNetwork(BoardNetwork):
+    """The trunk asks, and a space is liked that answers: the product of a query with what was read of it."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        self.query = _hardly(nn.Linear(shape.hidden, self.pointers * shape.reading))
+
+    def _pointed(self, spaces: Tensor, read: Tensor, trunk: Tensor) -> Tensor:
+        queries = self.query(trunk).view(len(read), self.pointers, -1)
+        return torch.bmm(queries, read.transpose(1, 2))
+
+
+class GoalNetwork(BoardNetwork):
+    """The trunk tells the spaces what is wanted where, and they pass it on: so the first step of a way is liked for where it leads."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        self.wanted = nn.Linear(shape.hidden, shape.width, bias=False)  # everywhere
+        self.goals = nn.Linear(shape.hidden, SPACES * GOALS)  # at each space
+        self.of_goals = nn.Linear(GOALS, shape.width, bias=False)
+        self.after = nn.ModuleList(MessageLayer(shape.width) for _ in range(shape.after))
+        self.pointer = _hardly(nn.Linear(shape.width, self.pointers))
+
+    def _pointed(self, spaces: Tensor, read: Tensor, trunk: Tensor) -> Tensor:
+        goals = relu(self.goals(trunk)).view(len(read), SPACES, GOALS).transpose(0, 1)
+        spaces = spaces + self.wanted(trunk) + self.of_goals(goals)
+        for layer in self.after:
+            spaces = layer(spaces)
+        return self.pointer(spaces).permute(1, 2, 0)
 
 
 class MessageLayer(nn.Module):
@@ -177,7 +212,7 @@ class FourNetworks(Network):
         return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
 
 
-NETWORKS: dict[str, type[Network]] = {"graph": GraphNetwork, "mlp": PlainNetwork}
+NETWORKS: dict[str, type[Network]] = {"graph": GraphNetwork, "goals": GoalNetwork, "mlp": PlainNetwork}
 
 
 def make_network(shape: Shape) -> Network:

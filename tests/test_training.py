@@ -32,6 +32,7 @@ from train.potential import potentials  # noqa: E402
 from train.ppo import Run, collect, new_run, one_round  # noqa: E402
 from train.resume import load_run, save_run  # noqa: E402
 from train.speed import steps_a_second  # noqa: E402
+from train.team import Team  # noqa: E402
 
 QUIET = Logger(None, [])
 
@@ -72,7 +73,7 @@ def test_there_are_81_levels_in_the_rulebook() -> None:
         ("levels: 3.5", "training option levels is a list, not 3.5"),
         ("rules: [dux]", "training option rules is a list of rules"),
         ("rules: [{module: [dux]}]", "unknown argument 'module'"),
-        ("network: deep", "network: the kind is one of graph, mlp, not 'deep'"),
+        ("network: deep", "network: the kind is one of graph, goals, mlp, not 'deep'"),
         ("minibatch: 1000", "multiple of the minibatch"),
         ("[1, 2", "this file is not YAML"),
         ("only text", "this file is a list of options"),
@@ -207,6 +208,30 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
 
 
+@pytest.mark.slow
+def test_processes_that_learn_together_resume_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    two = tiny(processes=2, steps=1024, learning_rate=1e-3, last_learning_rate=1e-3, entropy=0.005, last_entropy=0.005)
+
+    straight = load_checkpoint(whole_run.train(two, "straight"))
+    whole_run.train(two.changed({"steps": 512}), "stopped")
+    resumed = load_checkpoint(whole_run.resume("stopped", {"steps": 1024}))
+
+    assert straight.card["made"]["steps"] == resumed.card["made"]["steps"] == 1024
+    assert straight.card["weights"] == resumed.card["weights"]
+    with pytest.raises(ValueError, match="has 2 processes: it cannot go on with 1"):
+        whole_run.resume("stopped", {"processes": 1})
+
+
+def test_each_process_has_its_share_and_its_own_chances() -> None:
+    first, second = (tiny(processes=2).part(rank) for rank in range(2))
+
+    assert (first.games, first.minibatch) == (second.games, second.minibatch) == (8, 32)
+    assert first.seed != second.seed
+    with pytest.raises(ValueError, match="games of rules x processes"):
+        tiny(processes=3)
+
+
 def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is no run to resume"):
         load_run(tiny(), tmp_path, QUIET)
@@ -246,7 +271,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
 def test_ctrl_c_waits_for_the_round_under_way() -> None:
     before = signal.getsignal(signal.SIGINT)
 
-    with whole_run._told_to_stop() as stop:
+    with whole_run._told_to_stop(Team()) as stop:
         assert not stop()
         os.kill(os.getpid(), signal.SIGINT)
         assert stop()

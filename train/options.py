@@ -15,6 +15,7 @@ from tetrarchia_env.options import Options
 
 PRESETS = Path(__file__).parent / "presets"
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: its 81 levels
+SEEDS_APART = 10_007  # between the processes of one run
 EVALUATED = ("4200", "4211", "4222")
 
 
@@ -29,11 +30,13 @@ class TrainOptions:
     rules: tuple[dict[str, Any], ...] = field(default_factory=lambda: ({},))  # variants, modules, scenario; the games are shared out
     actions: str = "base"  # base or all
     seed: int = 1  # the same on one thread is the same run
-    threads: int = 2  # of torch
+    processes: int = 1  # that learn together; games and minibatches are shared out
+    threads: int = 2  # of torch, in each
     # the network (agents.network.Shape)
-    network: str = "graph"  # graph or mlp
+    network: str = "graph"  # graph, goals or mlp
     width: int = 16  # numbers for each space between layers
-    layers: int = 2  # of message passing
+    layers: int = 2  # of message passing, before all spaces are read
+    after: int = 3  # and after, of the network goals
     reading: int = 16  # numbers read from each space
     hidden: int = 256  # numbers in the layer before the choice
     policies: int = 1  # 1: shared by all Emperors; 4: one each
@@ -86,8 +89,8 @@ class TrainOptions:
                 raise ValueError(f"training option {name} is from {least:g} to {most:g}, not {getattr(self, name)!r}")
         if self.actions not in ("base", "all"):
             raise ValueError(f"training option actions is base or all, not {self.actions!r}")
-        if self.games * self.rollout % self.minibatch or self.games % len(self.rules):
-            raise ValueError("games x rollout is a multiple of the minibatch, and games one of the number of rules")
+        if self.games * self.rollout % self.minibatch or self.games % (len(self.rules) * self.processes) or self.minibatch % self.processes:
+            raise ValueError("games x rollout is a multiple of the minibatch, games of rules x processes, the minibatch of processes")
         Options(level=[*self.levels, *self.focus, *self.evaluate_levels])
         for rule in self.rules:
             if Options.of(**rule).needs_all_actions and self.actions == "base":
@@ -98,7 +101,7 @@ class TrainOptions:
     def shape(self) -> Shape:
         """The network these options describe."""
         actions = BASE_ACTIONS if self.actions == "base" else ACTIONS
-        return Shape(self.network, actions, self.width, self.layers, self.reading, self.hidden, self.policies)
+        return Shape(self.network, actions, self.width, self.layers, self.reading, self.hidden, self.policies, self.after)
 
     def changed(self, changes: Mapping[str, Any]) -> "TrainOptions":
         """The same but for these; an unknown name is a ValueError that names them all."""
@@ -108,13 +111,18 @@ class TrainOptions:
                 raise ValueError(f"unknown training option {name!r}: choose from {', '.join(names)}")
         return replace(self, **changes)
 
+    def part(self, rank: int) -> "TrainOptions":
+        """What one of the processes plays and learns: its share, by chances of its own."""
+        each = {"games": self.games // self.processes, "minibatch": self.minibatch // self.processes, "seed": self.seed + SEEDS_APART * rank}
+        return replace(self, processes=1, **each)
+
     def as_data(self) -> dict[str, Any]:
         """As JSON or YAML data."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 LIMITS: list[tuple[str, float, float]] = [
-    *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "threads", "workers", "decisions")),
+    *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "processes", "threads", "workers", "decisions")),
     *((name, 1, 10**12) for name in ("copy_epochs", "copy_minibatch", "evaluate_every", "evaluate_games", "save_every")),
     *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip", "middle_share")),
     *(

@@ -20,6 +20,7 @@ from train.options import TrainOptions
 from train.policy import GamePolicy, PlainBuffer
 from train.report import Stopwatch, record_games
 from train.rules import rules_label
+from train.team import Team
 
 NEW_STARTS = 4  # rollouts between two choices of starts from the middle
 
@@ -34,6 +35,7 @@ class Run:
     curriculum: Curriculum
     chance: np.random.Generator
     watch: Stopwatch
+    team: Team
     starts: list[Snapshot] = field(default_factory=list)  # from the middle of games
     share: float = 0.0  # of games that begin from one of them
     levels: list[str] = field(default_factory=list)  # that the others begin at
@@ -42,8 +44,8 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """Decisions played so far."""
-        return int(self.model.num_timesteps)
+        """Decisions played so far, by all processes."""
+        return int(self.model.num_timesteps) * self.team.size
 
     @property
     def progress(self) -> float:
@@ -58,15 +60,16 @@ class Run:
         return network
 
 
-def new_run(options: TrainOptions, network: Network | None, logger: Logger) -> Run:
+def new_run(options: TrainOptions, network: Network | None, logger: Logger, team: Team = Team()) -> Run:  # noqa: B008 - it is frozen
     """A run at its beginning, with random weights or those given."""
-    curriculum = Curriculum(options, options.difficulty)
-    env = TrainingGames(options.games, options.actions, options.rules, curriculum.levels, FIRST_SEED + (options.seed << 20))
-    model = new_model(options, env)
+    curriculum, part = Curriculum(options, options.difficulty), options.part(team.rank)
+    env = TrainingGames(part.games, part.actions, part.rules, curriculum.levels, FIRST_SEED + (part.seed << 20))
+    model = new_model(part, env)
     if network is not None:
         model.policy.network.load_state_dict(network.state_dict())
         model.policy.network.sharpen(options.sharpen)
-    run = Run(options, env, model, curriculum, np.random.default_rng(options.seed), Stopwatch())
+    team.begin_alike(model.policy.network)
+    run = Run(options, env, model, curriculum, np.random.default_rng(part.seed), Stopwatch(), team)
     choose_games(run, curriculum.levels, 0.0)
     ready(run, logger)
     return run
@@ -98,6 +101,7 @@ def ready(run: Run, logger: Logger) -> None:
     """What SB3's `learn` does before its loop."""
     run.model.set_logger(logger)
     run.model.n_epochs = run.options.epochs  # a resumed run may want others
+    run.team.average_in(run.model.policy.optimizer)
     run.env.shaping, run.env.rerolls = run.options.shaping, run.options.rerolls
     if run.options.rerolls:
         run.env.judge = lambda seen: judge(run.network, seen)
@@ -114,8 +118,9 @@ def judge(network: Network, seen: Floats) -> Floats:
 def one_round(run: Run) -> None:
     """A rollout and the update from it; then what the next one is to be played with."""
     options, model = run.options, run.model
-    model.ent_coef = fading(options.entropy, options.last_entropy, run.progress)
-    learning_rate = fading(options.learning_rate, options.last_learning_rate, run.progress)
+    progress = run.team.same(run.progress)
+    model.ent_coef = fading(options.entropy, options.last_entropy, progress)
+    learning_rate = fading(options.learning_rate, options.last_learning_rate, progress)
     model.lr_schedule = lambda _: learning_rate
     began = run.watch.seconds
     collect(run)
@@ -161,11 +166,12 @@ def record_setting(run: Run) -> None:
 def learn_value(run: Run, tell: Callable[[float], None]) -> None:
     """Play with the policy as it is and learn its value alone, so that a copied policy is not spoiled."""
     optimizer = torch.optim.Adam(run.network.value_parameters(), lr=run.options.value_rate)
+    run.team.average_in(optimizer)
     run.network.train_value_only(True)
     for number in range(run.options.value_rollouts):
         collect(run)
         for _ in range(run.options.epochs):
-            for data in run.model.rollout_buffer.get(run.options.minibatch):
+            for data in run.model.rollout_buffer.get(run.model.batch_size):
                 _, values = run.network(data.observations)
                 optimizer.zero_grad()
                 mse_loss(values, data.returns).backward()

@@ -19,11 +19,10 @@ from train.games import EndsOfTurn, Finished
 PROGRESS = "progress.jsonl"
 
 
-def progress_bar() -> Progress:
+def progress_bar(disable: bool = False) -> Progress:
     """A bar with the time gone and left; plain lines are left to whoever writes them."""
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn()
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), disable=disable)
 
 
 def new_logger(folder: Path) -> Logger:

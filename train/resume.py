@@ -15,34 +15,39 @@ from train.games import TrainingGames
 from train.options import TrainOptions
 from train.ppo import Run, choose_games, ready
 from train.report import Stopwatch
+from train.team import Team
 
 KEPT = "resume"
-ARRAYS, REST, MODEL = "arrays.npz", "rest.json", "model.zip"
+ARRAYS, REST, MODEL = "arrays-{}.npz", "rest-{}.json", "model.zip"  # of each process; of the first
 
 
 def save_run(run: Run, folder: Path) -> None:
-    """Keep the run: whole, in the place of what was kept before."""
+    """Keep the run: whole, in the place of what was kept before. All processes call it."""
     draft, goal, old = folder / f".{KEPT}.draft", folder / KEPT, folder / f".{KEPT}.old"
-    for leftover in (draft, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    draft.mkdir()
-    run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer", "_last_obs"])
+    if run.team.leads:
+        for leftover in (draft, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        draft.mkdir()
+        run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer", "_last_obs"])
+    run.team.wait()
     arrays = {"torch": torch.get_rng_state().numpy(), "starts": run.model._last_episode_starts, **run.env.state()}
-    np.savez(draft / ARRAYS, allow_pickle=False, **arrays)
-    (draft / REST).write_text(json.dumps(_rest(run)), encoding="utf-8")
-    if goal.exists():
-        goal.rename(old)
-    draft.rename(goal)
-    shutil.rmtree(old, ignore_errors=True)
+    np.savez(draft / ARRAYS.format(run.team.rank), allow_pickle=False, **arrays)
+    (draft / REST.format(run.team.rank)).write_text(json.dumps(_rest(run)), encoding="utf-8")
+    run.team.wait()
+    if run.team.leads:
+        if goal.exists():
+            goal.rename(old)
+        draft.rename(goal)
+        shutil.rmtree(old, ignore_errors=True)
 
 
-def load_run(options: TrainOptions, folder: Path, logger: Logger) -> Run:
+def load_run(options: TrainOptions, folder: Path, logger: Logger, team: Team = Team()) -> Run:  # noqa: B008 - it is frozen
     """The run as it was kept; `options` may only want more steps or minutes of it."""
-    kept = find_kept(folder)
-    rest = json.loads((kept / REST).read_text(encoding="utf-8"))
-    env = TrainingGames(options.games, options.actions, options.rules, options.levels, options.seed)
+    kept, part = find_kept(folder, options.processes), options.part(team.rank)
+    rest = json.loads((kept / REST.format(team.rank)).read_text(encoding="utf-8"))
+    env = TrainingGames(part.games, part.actions, part.rules, part.levels, part.seed)
     model = MaskablePPO.load(kept / MODEL, env=env, device="cpu", force_reset=False)
-    run = Run(options, env, model, Curriculum(options, options.difficulty), np.random.default_rng(), Stopwatch(rest["seconds"]))
+    run = Run(options, env, model, Curriculum(options, options.difficulty), np.random.default_rng(), Stopwatch(rest["seconds"]), team)
     run.curriculum.set_state(rest["curriculum"])
     run.starts, run.rollouts = rest["starts"], rest["rollouts"]
     _restore_games(run, kept, rest)
@@ -51,10 +56,12 @@ def load_run(options: TrainOptions, folder: Path, logger: Logger) -> Run:
     return run
 
 
-def find_kept(folder: Path) -> Path:
-    """Where the run is kept; ValueError if it is not."""
+def find_kept(folder: Path, processes: int) -> Path:
+    """Where the run is kept; ValueError if it is not, or not by so many processes."""
     for kept in (folder / KEPT, folder / f".{KEPT}.old"):  # the latter: stopped between the two renames
-        if (kept / REST).is_file():
+        if parts := len(list(kept.glob(REST.format("*")))):
+            if parts != processes:
+                raise ValueError(f"the run in {folder} has {parts} processes: it cannot go on with {processes}")
             return kept
     raise ValueError(f"there is no run to resume in {folder}")
 
@@ -72,7 +79,7 @@ def _rest(run: Run) -> dict[str, Any]:
 
 
 def _restore_games(run: Run, kept: Path, rest: dict[str, Any]) -> None:
-    with np.load(kept / ARRAYS, allow_pickle=False) as arrays:
+    with np.load(kept / ARRAYS.format(run.team.rank), allow_pickle=False) as arrays:
         run.env.set_state({name: arrays[name] for name in ("games", "lanes", "masks", "whole")})
         run.model._last_episode_starts = arrays["starts"]
     run.model._last_obs = run.env.seen
@@ -81,6 +88,6 @@ def _restore_games(run: Run, kept: Path, rest: dict[str, Any]) -> None:
 
 def _restore_chance(run: Run, kept: Path, rest: dict[str, Any]) -> None:
     """Last of all: making a model draws from torch's generator. Nothing is drawn from numpy's or Python's own."""
-    with np.load(kept / ARRAYS, allow_pickle=False) as arrays:
+    with np.load(kept / ARRAYS.format(run.team.rank), allow_pickle=False) as arrays:
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))
     run.chance.bit_generator.state = rest["chance"]

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import yaml
 from rich.progress import Progress
+from stable_baselines3.common.logger import Logger
 
 from agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
 from agents.network import Network, Shape, grown, make_network
@@ -24,6 +25,7 @@ from train.options import TrainOptions, options_of
 from train.ppo import Run, learn_value, measure, new_run, one_round
 from train.report import Stopwatch, forget_after, keep, new_logger, progress_bar, told
 from train.resume import find_kept, load_run, save_run
+from train.team import Team, team_of
 
 RUNS = Path("runs")
 STAGES = ("lessons", "copy", "ppo")
@@ -44,26 +46,45 @@ def train(options: TrainOptions, name: str, until: str = "ppo", command: str = "
         network = _warm_start(options, folder, until, bar)
         if until != "ppo":
             return folder / (LESSONS if until == "lessons" else COPY)
-        run = new_run(options, network, new_logger(folder))
-        if network is not None:
-            task = bar.add_task("value")
-            learn_value(run, lambda progress: bar.update(task, completed=100 * progress))
-        return _learn(run, folder, command, bar)
+        with team_of(options.processes, _begin, options, network, folder, command) as team:
+            return _begin(team, options, network, folder, command, bar)
 
 
 def resume(name: str, changes: dict[str, Any]) -> Path:
     """Go on where a run was stopped, or further than it was meant to go."""
     folder = RUNS / name
-    find_kept(folder)
     data = yaml.safe_load((folder / OPTIONS).read_text(encoding="utf-8"))
     command = _continued(data.pop("command"), name, changes)
     options = options_of(yaml.safe_dump(data), str(folder / OPTIONS)).changed(changes)
+    find_kept(folder, options.processes)
     write_whole(folder / OPTIONS, yaml.safe_dump({**options.as_data(), "command": command}, sort_keys=False))
-    prepare(options)
-    run = load_run(options, folder, new_logger(folder))
-    forget_after(folder, run.steps)
-    with progress_bar() as bar:
-        return _learn(run, folder, command, bar)
+    with progress_bar() as bar, team_of(options.processes, _go_on, options, folder, command) as team:
+        return _go_on(team, options, folder, command, bar)
+
+
+def _begin(team: Team, options: TrainOptions, network: Network | None, folder: Path, command: str, bar: Progress | None = None) -> Path:
+    """PPO from its beginning, in each process; the leader has a bar."""
+    prepare(options, team)
+    bar = bar or progress_bar(disable=True)
+    run = new_run(options, network, _logger(folder, team), team)
+    if network is not None:
+        task = bar.add_task("value")
+        learn_value(run, lambda progress: bar.update(task, completed=100 * progress))
+    return _learn(run, folder, command, bar)
+
+
+def _go_on(team: Team, options: TrainOptions, folder: Path, command: str, bar: Progress | None = None) -> Path:
+    """PPO from where it was kept, in each process."""
+    prepare(options, team)
+    run = load_run(options, folder, _logger(folder, team), team)
+    if team.leads:
+        forget_after(folder, run.steps)
+    return _learn(run, folder, command, bar or progress_bar(disable=True))
+
+
+def _logger(folder: Path, team: Team) -> Logger:
+    """For TensorBoard; of several processes only the first tells."""
+    return new_logger(folder) if team.leads else Logger(None, [])
 
 
 def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
@@ -72,10 +93,10 @@ def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
     return f"{command}; {shlex.join(['tetrarchia', 'train', '--resume', '--name', name, *changed])}" if changed else command
 
 
-def prepare(options: TrainOptions) -> None:
+def prepare(options: TrainOptions, team: Team = Team()) -> None:  # noqa: B008 - it is frozen
     """Threads and seeds."""
     torch.set_num_threads(options.threads)
-    torch.manual_seed(options.seed)
+    torch.manual_seed(options.part(team.rank).seed)
 
 
 def _warm_start(options: TrainOptions, folder: Path, until: str, bar: Progress) -> Network | None:
@@ -132,8 +153,8 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
     task = bar.add_task("PPO", total=1.0)
     if run.steps == 0:
         _evaluate(run, folder)  # what PPO adds is what comes after this
-    with _told_to_stop() as stop:
-        while run.progress < 1 and not stop():
+    with _told_to_stop(run.team) as stop:
+        while run.team.same(run.progress < 1 and not stop()):
             before = run.steps
             one_round(run)
             bar.update(task, completed=run.progress, description=f"PPO {run.steps / 1e6:.1f} M")
@@ -141,9 +162,11 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
                 _evaluate(run, folder)
             if _passes(before, run.steps, run.options.save_every):
                 _save(run, folder, command, LATEST)
-        stopped = stop()
+        stopped = run.team.same(stop())
     if stopped:
         _save(run, folder, command, LATEST)
+        if not run.team.leads:
+            return folder
         print(f"stopped after {run.steps} steps; to go on: tetrarchia train --resume --name {folder.name}")
         return folder / LATEST
     _evaluate(run, folder)
@@ -156,6 +179,9 @@ def _passes(before: int, after: int, every: int) -> bool:
 
 
 def _evaluate(run: Run, folder: Path) -> None:
+    """Win rates; the other processes wait for them at the next round."""
+    if not run.team.leads:
+        return
     results = measure(run)
     print(f"{run.steps / 1e6:7.2f} M steps, {run.watch.seconds / 60:5.1f} min: held-out win rates {told(results)}", flush=True)
     won, borders = {one.label: one.win_rate for one in results}, {one.label: round(one.borders, 3) for one in results}
@@ -165,6 +191,8 @@ def _evaluate(run: Run, folder: Path) -> None:
 def _save(run: Run, folder: Path, command: str, goal: str) -> None:
     """The run to resume, and its network as a checkpoint."""
     save_run(run, folder)
+    if not run.team.leads:
+        return
     made = {
         "command": command,
         "steps": run.steps,
@@ -183,9 +211,12 @@ def _warm_start_told(options: TrainOptions, folder: Path) -> dict[str, Any] | No
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed: the round under way is finished first. A second one stops at once."""
+def _told_to_stop(team: Team) -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed: the round under way is finished first. A second one stops at once. Only the leader hears it."""
     pressed: list[int] = []
+    if not team.leads:
+        yield lambda: False
+        return
 
     def note(number: int, _: Any) -> None:
         print("stopping after this round; Ctrl-C again stops at once, without saving", file=sys.stderr)

@@ -9,19 +9,25 @@ from stable_baselines3.common.logger import Logger
 from train.options import TrainOptions, read_preset
 from train.ppo import new_run, one_round
 from train.run import prepare
+from train.team import Team, team_of
 
 
 def steps_a_second(options: TrainOptions, rounds: int = 3) -> float:
     """Decisions a second of PPO from end to end, rollouts and updates; the median round after a first."""
-    prepare(options)
-    run = new_run(options, None, Logger(None, []))
+    with team_of(options.processes, _seconds, options, rounds) as team:
+        return options.games * options.rollout / median(_seconds(team, options, rounds))
+
+
+def _seconds(team: Team, options: TrainOptions, rounds: int) -> list[float]:
+    prepare(options, team)
+    run = new_run(options, None, Logger(None, []), team)
     one_round(run)
     seconds = []
     for _ in range(rounds):
         begun = time.perf_counter()
         one_round(run)
         seconds.append(time.perf_counter() - begun)
-    return options.games * options.rollout / median(seconds)
+    return seconds
 
 
 if __name__ == "__main__":
