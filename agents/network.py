@@ -128,8 +128,8 @@ class BoardNetwork(Network):
     def _spaces(self, seen: Tensor, numbers: Tensor) -> Tensor:
         """[spaces, games, width]: what each space is like after hearing its neighbours."""
         rows = seen[:, : ROWS * SPACES].view(-1, ROWS, SPACES).permute(2, 0, 1).reshape(-1, ROWS)
-        spaces = self.embedding(rows).view(SPACES, len(seen), -1)
-        spaces = relu(spaces + self.of_numbers(numbers) + self.places)
+        embedded = self.embedding(rows).view(SPACES, len(seen), -1)
+        spaces: Tensor = relu(embedded + self.of_numbers(numbers) + self.places)
         for layer in self.layers:
             spaces = layer(spaces)
         return spaces
@@ -176,7 +176,8 @@ class GoalNetwork(BoardNetwork):
         spaces = spaces + self.wanted(trunk) + self.of_goals(goals)
         for layer in self.after:
             spaces = layer(spaces)
-        return self.pointer(spaces).permute(1, 2, 0)
+        pointed: Tensor = self.pointer(spaces).permute(1, 2, 0)
+        return pointed
 
 
 class MessageLayer(nn.Module):

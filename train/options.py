@@ -113,8 +113,8 @@ class TrainOptions:
 
     def part(self, rank: int) -> "TrainOptions":
         """What one of the processes plays and learns: its share, by chances of its own."""
-        each = {"games": self.games // self.processes, "minibatch": self.minibatch // self.processes, "seed": self.seed + SEEDS_APART * rank}
-        return replace(self, processes=1, **each)
+        games, minibatch = self.games // self.processes, self.minibatch // self.processes
+        return replace(self, processes=1, games=games, minibatch=minibatch, seed=self.seed + SEEDS_APART * rank)
 
     def as_data(self) -> dict[str, Any]:
         """As JSON or YAML data."""

@@ -83,7 +83,7 @@ def _join(team: Team, meeting: str, work: Callable[..., Any], arguments: Iterabl
 
 @contextmanager
 def _meeting(team: Team, meeting: str) -> Iterator[Team]:
-    distributed.init_process_group("gloo", store=distributed.FileStore(meeting, team.size), rank=team.rank, world_size=team.size)
+    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=team.rank, world_size=team.size)
     try:
         yield team
     finally:
