@@ -24,6 +24,7 @@ def evaluate(wishes: Wishes) -> None:
     if wishes.report is not None:
         _report(wishes)
         return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process has one core; read by torch when an agent imports it, later
     teams = line_ups(wishes)
     runs = _play(teams, wishes.cores)
     _tell(Partners(runs) if wishes.partners else SideBySide(runs), wishes)

@@ -57,6 +57,18 @@ def test_progress_tells_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch
     assert tally.text() == "10.0% won, 500 of 1,000 games, 10 games/s, 0:00:50 left"
 
 
+def test_compiling_is_no_part_of_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    tally = Tally(100)
+    tally.begin("planner", [])
+    now += 120
+    tally.add([])  # compiled
+    now += 1
+    tally.add(won(5, of=10))
+    assert tally.text() == "planner 50.0% won, 10 of 100 games, 10 games/s, 0:00:09 left"
+
+
 def test_progress_of_several_runs_counts_all_and_tells_wins_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)

@@ -29,7 +29,7 @@ except ImportError:  # Windows has no such locks
 
 ALONE = 1.0  # seconds a chunk, up to which this process goes on alone
 PAYS = 4.0  # seconds of work that are worth the start of other processes, about two seconds each
-Progress = Callable[[Sequence[Played]], None]  # told of games as they finish, first of those that the file held before
+Progress = Callable[[Sequence[Played]], None]  # told of games: those the file held before, then none when all is ready, then as they end
 
 
 def plan(
@@ -84,6 +84,7 @@ def run(
         if begun.is_finished:
             return begun
         warm_up(plan, agents)
+        progress(())
         record = Record(file, list(begun.games), progress)
         _play(Chunks(plan, len(begun.games), chunk or MOST, inf if chunk else GOAL), agents, workers, record.take)
     return Run(begun.header, tuple(record.games))

@@ -31,7 +31,7 @@ def showing(total: int) -> Iterator[Callable[[str], Progress]]:
 
 @dataclass
 class Tally:
-    """Counts the games of one run after the other; those that the files held before are no part of the speed."""
+    """Counts the games of one run after the other; those that the files held before and compiling are no part of the speed."""
 
     total: int
     done: int = 0
@@ -39,18 +39,23 @@ class Tally:
     name: str = ""  # of the run at hand
     played: int = 0  # of its games
     won: int = 0
-    begun: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0  # of playing
+    told: float = field(default_factory=time.monotonic)  # when there was news
 
     def begin(self, name: str, games: Sequence[Played]) -> None:
         """A run begins, and these of its games were played before."""
-        if self.done == self.earlier:
-            self.begun = time.monotonic()
         self.name, self.played, self.won = name, 0, 0
         self.earlier += len(games)
-        self.add(games)
+        self._count(games)
 
     def add(self, games: Sequence[Played]) -> None:
-        """These are finished."""
+        """These are finished; none: all is compiled, and playing begins."""
+        if games:
+            self.seconds += time.monotonic() - self.told
+        self._count(games)
+
+    def _count(self, games: Sequence[Played]) -> None:
+        self.told = time.monotonic()
         self.done += len(games)
         self.played += len(games)
         self.won += sum(game.won for game in games)
@@ -62,7 +67,7 @@ class Tally:
         words = [*filter(None, [f"{self.name} {share}".strip()]), *words]
         fresh = self.done - self.earlier
         if fresh:
-            rate = fresh / max(time.monotonic() - self.begun, 1e-9)
+            rate = fresh / max(self.seconds, 1e-9)
             words += [
                 f"{rate:,.3g} games/s" if rate < 100 else f"{rate:,.0f} games/s",
                 f"{timedelta(seconds=round((self.total - self.done) / rate))} left",
