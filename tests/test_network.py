@@ -15,6 +15,8 @@ from tetrarchia_env.options import Options  # noqa: E402
 SMALL = {"width": 8, "layers": 1, "reading": 4, "hidden": 32}
 SHAPES = [
     Shape(**SMALL),
+    Shape(kind="goals", **SMALL),
+    Shape(kind="goals", actions=ACTIONS, **SMALL),
     Shape(kind="mlp", **SMALL),
     Shape(actions=ACTIONS, **SMALL),
     Shape(policies=4, **SMALL),
@@ -129,12 +131,13 @@ def test_a_wrong_shape_is_refused_in_one_sentence(wrong: dict[str, object]) -> N
         Shape(**wrong)
 
 
-def test_a_network_grows_without_forgetting() -> None:
+@pytest.mark.parametrize("kind", ["graph", "goals"])
+def test_a_network_grows_without_forgetting(kind: str) -> None:
     torch.manual_seed(1)
-    small = make_network(Shape(**SMALL))
+    small = make_network(Shape(kind, **SMALL))
     seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
 
-    large = grown(small, Shape(actions=ACTIONS, **SMALL))
+    large = grown(small, Shape(kind, actions=ACTIONS, **SMALL))
 
     logits, values = large(seen)
     assert logits.shape == (8, ACTIONS)
@@ -142,7 +145,7 @@ def test_a_network_grows_without_forgetting() -> None:
     assert torch.allclose(values, small(seen)[1])
 
 
-@pytest.mark.parametrize("kind", ["graph", "mlp"])
+@pytest.mark.parametrize("kind", ["graph", "goals", "mlp"])
 @pytest.mark.parametrize("policies", [1, 4])
 def test_a_sharpened_network_has_larger_logits_and_the_same_value(kind: str, policies: int) -> None:
     network = make_network(Shape(kind, policies=policies, **SMALL))
@@ -153,3 +156,20 @@ def test_a_sharpened_network_has_larger_logits_and_the_same_value(kind: str, pol
 
     assert torch.allclose(network(seen)[0], 2 * logits, atol=1e-6)
     assert torch.equal(network(seen)[1], values)
+
+
+def test_what_is_wanted_at_a_space_is_passed_on_along_the_links() -> None:
+    torch.manual_seed(1)
+    network = make_network(Shape(kind="goals", after=2, **SMALL))
+    given = torch.rand(SPACES, 1, 8), torch.zeros(1, SPACES, 4), torch.zeros(1, 32)
+    rome = BOARD.names.index("ROMA")
+    before = network._pointed(*given)
+    with torch.no_grad():
+        network.goals.bias.view(SPACES, -1)[rome] += 5
+
+    changed = (network._pointed(*given) != before)[0].any(dim=0)
+
+    one_link = links()[:, rome] > 0
+    two_links = (links() @ one_link.float()) > 0
+    assert changed[one_link].any()
+    assert not changed[~(one_link | two_links) & (torch.arange(SPACES) != rome)].any()

@@ -17,7 +17,7 @@ from tetrarchia_env.files import draft_of
 from tetrarchia_env.options import Options
 from train.rules import rules_at
 
-GAMES_A_JOB = 128
+GAMES_A_JOB = 32  # few: all sets of rules have their turn soon
 FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
 
 

@@ -40,8 +40,9 @@ class TrainOptions:
     reading: int = 16  # numbers read from each space
     hidden: int = 256  # numbers in the layer before the choice
     policies: int = 1  # 1: shared by all Emperors; 4: one each
-    # the warm start: copy a teacher, or go on from a checkpoint
-    teacher: str = "planner"  # none: begin with random weights
+    # the warm start: go on from a checkpoint, copy a teacher, or both
+    start: str = ""  # the checkpoint to begin with; without: random weights
+    teacher: str = "planner"  # to copy then; none: nobody
     lessons: str = ""  # a file of lessons made before
     decisions: int = 1_000_000  # of the teacher to copy
     noise: float = 0.05  # the share of random actions in the teacher's games
@@ -49,7 +50,6 @@ class TrainOptions:
     copy_epochs: int = 6  # times that each decision is copied
     copy_minibatch: int = 1024  # decisions an update
     copy_rate: float = 1e-3  # learning rate of copying
-    start: str = ""  # the checkpoint to begin with instead
     sharpen: float = 1.0  # the logits of what PPO begins with are so many times as large
     value_rollouts: int = 8  # in which only the value is learned
     value_rate: float = 1e-3  # learning rate of that

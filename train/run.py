@@ -100,13 +100,14 @@ def prepare(options: TrainOptions, team: Team = Team()) -> None:  # noqa: B008 -
 
 
 def _warm_start(options: TrainOptions, folder: Path, until: str, bar: Progress) -> Network | None:
-    """The network to begin PPO with: of a checkpoint, copied from the teacher, or none."""
-    if options.start or (folder / COPY).is_dir():
-        return _begin_with(options.start or folder / COPY, options.shape)
+    """The network to begin PPO with: a copy of the teacher, made now or before; without a teacher the checkpoint to start with, or none."""
+    if (folder / COPY).is_dir():
+        return _begin_with(folder / COPY, options.shape)
+    network = _begin_with(options.start, options.shape) if options.start else None
     if options.teacher == "none":
-        return None
+        return network
     lessons = _lessons(options, folder, bar)
-    return _copy(options, lessons, folder, bar) if until != "lessons" else None
+    return _copy(options, network or make_network(options.shape), lessons, folder, bar) if until != "lessons" else None
 
 
 def _begin_with(checkpoint: str | Path, shape: Shape) -> Network:
@@ -132,9 +133,9 @@ def _lessons(options: TrainOptions, folder: Path, bar: Progress) -> Lessons:
     return lessons
 
 
-def _copy(options: TrainOptions, lessons: Lessons, folder: Path, bar: Progress) -> Network:
-    """A network that has copied them, kept as a checkpoint."""
-    network, watch, task = make_network(options.shape), Stopwatch(), bar.add_task("copying")
+def _copy(options: TrainOptions, network: Network, lessons: Lessons, folder: Path, bar: Progress) -> Network:
+    """The network after copying them, kept as a checkpoint."""
+    watch, task = Stopwatch(), bar.add_task("copying")
     how = Copying(options.copy_epochs, options.copy_minibatch, options.copy_rate, options.shape.actions)
     copied = copy(
         network, lessons, how, lambda progress, loss: bar.update(task, completed=100 * progress, description=f"copying {loss:.3f}")
@@ -142,7 +143,7 @@ def _copy(options: TrainOptions, lessons: Lessons, folder: Path, bar: Progress) 
     seconds = watch.seconds
     results = evaluate(network, kinds_of(options.evaluate_levels, options.rules), options.evaluate_games, options.shape.actions)
     print(f"copied {copied:.1%} of held back decisions in {seconds:.0f} s; held-out win rates: {told(results)}")
-    made = {"teacher": options.teacher, "decisions": len(lessons), "copied": copied, "seconds": round(seconds)}
+    made = {"start": options.start, "teacher": options.teacher, "decisions": len(lessons), "copied": copied, "seconds": round(seconds)}
     made |= {"won": {one.label: one.win_rate for one in results}, "games": options.evaluate_games}
     save_checkpoint(folder / COPY, network, options.shape, {"made": made | {"options": options.as_data()}})
     return network
@@ -204,9 +205,10 @@ def _save(run: Run, folder: Path, command: str, goal: str) -> None:
 
 def _warm_start_told(options: TrainOptions, folder: Path) -> dict[str, Any] | None:
     """What the card of the checkpoint that PPO began with says, but for its options."""
-    if not options.start and not (folder / COPY).is_dir():
+    start: str | Path = folder / COPY if (folder / COPY).is_dir() else options.start
+    if not start:
         return None
-    made = read_card(checkpoint_folder(options.start or folder / COPY)).get("made", {})
+    made = read_card(checkpoint_folder(start)).get("made", {})
     return {name: value for name, value in made.items() if name != "options"}
 
 
