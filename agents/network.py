@@ -17,6 +17,7 @@ NUMBERS = SIZE - ROWS * SPACES  # and beside them
 POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
 CHOOSERS = ("choice", "query", "pointer")  # the layers that logits are proportional to
 GOALS = 8  # numbers that the trunk tells each space
+AT_ONCE = 256  # games that go through the spaces' layers together: what they leave for the way back stays in the processor's cache
 HARDLY = 0.01  # first weights of what chooses: a new network prefers next to nothing
 NEVER = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
 
@@ -60,6 +61,11 @@ class Network(nn.Module):
         """A row of logits, illegal actions included, and a value for each observation."""
         logits, trunk = self.features(seen)
         return logits, self.value_head(trunk).squeeze(-1)
+
+    def values(self, seen: Tensor) -> Tensor:
+        """The values alone."""
+        values: Tensor = self(seen)[1]
+        return values
 
     def value_parameters(self) -> list[nn.Parameter]:
         """Those that only the value depends on."""
@@ -119,11 +125,25 @@ class BoardNetwork(Network):
 
     def features(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """The logits and the trunk."""
+        logits, trunks = zip(*map(self._features, torch.split(seen, AT_ONCE)), strict=True)
+        return torch.cat(logits), torch.cat(trunks)
+
+    def values(self, seen: Tensor) -> Tensor:
+        """Without the pointers, which they do not need."""
+        trunks = [self._trunk(some)[-1] for some in torch.split(seen, AT_ONCE)]
+        values: Tensor = self.value_head(torch.cat(trunks)).squeeze(-1)
+        return values
+
+    def _features(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        spaces, read, trunk = self._trunk(seen)
+        return self.choice(trunk) + self._spread(self._pointed(spaces, read, trunk).flatten(1)), trunk
+
+    def _trunk(self, seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What spaces are like, what is read of them ([games, spaces, reading]), and the trunk."""
         numbers = seen[:, ROWS * SPACES :]
         spaces = self._spaces(seen, numbers)
-        read = relu(self.reading(spaces)).transpose(0, 1).contiguous()  # [games, spaces, reading]
-        trunk = self.trunk(torch.cat([read.flatten(1), numbers], dim=1))
-        return self.choice(trunk) + self._spread(self._pointed(spaces, read, trunk).flatten(1)), trunk
+        read = relu(self.reading(spaces)).transpose(0, 1).contiguous()
+        return spaces, read, self.trunk(torch.cat([read.flatten(1), numbers], dim=1))
 
     def _spaces(self, seen: Tensor, numbers: Tensor) -> Tensor:
         """[spaces, games, width]: what each space is like after hearing its neighbours."""

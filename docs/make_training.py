@@ -10,24 +10,13 @@ import yaml
 from agents.cards import CHECKPOINTS, own_checkpoints, read_card
 from eval.plots import curves, save
 from eval.statistics import Estimate, wilson
-from train.options import TrainOptions, options_of, read_preset
+from train.options import TrainOptions
 from train.publish import CURVE, TRIALS
 
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
 NOTE = "note.txt"  # beside a trial of other code: what was different
-UNTOLD = (
-    "start",
-    "threads",
-    "steps",
-    "minutes",
-    "seed",
-    "evaluate_every",
-    "evaluate_games",
-    "save_every",
-    "lessons",
-    "copy_epochs",
-)  # not what was tried
+TRIED = ("clip", "entropy", "epochs", "gae_lambda", "games", "learning_rate", "minibatch", "rerolls", "rollout", "sharpen", "shaping")
 Point = dict[str, Any]
 
 
@@ -42,9 +31,16 @@ def _checkpoint_rows() -> Iterator[str]:
         made, network = read_card(CHECKPOINTS / name)["made"], read_card(CHECKPOINTS / name)["network"]
         last = _points(CHECKPOINTS / name / CURVE)[-1]
         start, teacher = made["options"]["start"], made["options"]["teacher"]
-        begun = f"`{start}`" if start else "random weights" if teacher == "none" else f"a copy of {teacher}"
-        shape = f"{network['kind']}, {network['width']} x {network['layers']}, {network['hidden']}" if network["kind"] == "graph" else "mlp"
-        yield f"| `{name}` | {shape} | {begun} | {made['steps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)} |"
+        copied = "" if teacher == "none" else f"a copy of {teacher}"
+        begun = ", then ".join(filter(None, [f"`{start}`" if start else "", copied])) or "random weights"
+        row = f"{begun} | {made['steps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
+        yield f"| `{name}` | {_shape(network, network['kind'])} | {row} |"
+
+
+def _shape(sizes: dict[str, Any], kind: str) -> str:
+    """A network in a few numbers: width x layers, trunk."""
+    layers = {"graph": "{width} x {layers}, ", "goals": "{width} x ({layers} + {after}), ", "mlp": ""}[kind]
+    return f"{kind}, {layers}{{hidden}}".format(**sizes)
 
 
 def _rates(point: Point, made: Point) -> str:
@@ -86,32 +82,20 @@ def draw() -> None:
 
 def _trial_rows() -> Iterator[str]:
     """A line for each trial: what was different, and where it stood at the end."""
-    usual = read_preset("ppo")
     for folder in sorted(path for path in TRIALS.iterdir() if path.is_dir()):
         data = yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8"))
-        data.pop("command", None)
         last = _points(folder / "progress.jsonl")[-1]
-        note = folder / NOTE
-        told = (
-            note.read_text(encoding="utf-8").strip()
-            if note.is_file()
-            else _differences(options_of(yaml.safe_dump(data), folder.name), usual)
-        )
-        yield f"| {told} | {last['steps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | {_rates(last, {'options': data})} |"
+        row = f"{last['steps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | {_rates(last, {'options': data})}"
+        yield f"| {_shape(data, data['network'])} | {_what(folder, data)} | {row} |"
 
 
-def _what(folder: Path, data: dict[str, Any], usual: TrainOptions) -> str:
-    note = folder / NOTE
+def _what(folder: Path, data: dict[str, Any]) -> str:
+    """What was different: as its note says, or by its options."""
+    note, usual = folder / NOTE, TrainOptions().as_data()
     if note.is_file():
         return note.read_text(encoding="utf-8").strip()
-    return _differences(options_of(yaml.safe_dump(data), folder.name), usual)
-
-
-def _differences(options: TrainOptions, usual: TrainOptions) -> str:
-    """The options that are not those of the preset."""
-    mine, theirs = options.as_data(), usual.as_data()
-    changed = [f"`{name}` {mine[name]} instead of {theirs[name]}" for name in mine if mine[name] != theirs[name] and name not in UNTOLD]
-    return "; ".join(changed) or "the preset `ppo`"
+    changed = [f"`{name}` {data[name]} instead of {usual[name]}" for name in TRIED if data[name] != usual[name]]
+    return "; ".join(changed) or "nothing: to compare with"
 
 
 def _trained() -> Sequence[str]:
@@ -154,8 +138,12 @@ rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go
 4. **PPO**, sb3-contrib's `MaskablePPO`, on games at all 81 levels of the rulebook.
 
 **The network** ([agents/network.py](../agents/network.py)) has the same small layers for each space of the board, which hear each
-other along the links; a trunk that reads all spaces; and pointers back to the spaces for actions that name one. The trunk serves
-policy and value.
+other along the links, and a trunk that reads all spaces and serves policy and value. In the network `goals` the trunk then tells every
+space what is wanted there, and more layers pass that on along the links, so that the first step of a way is liked for where it leads.
+In `graph` there is only a pointer back to the spaces for actions that name one; `mlp` knows nothing of the board.
+
+**Processes** ([train/team.py](../train/team.py)): with `--processes 2` two processes play games of their own and learn one network;
+every update follows the mean of their gradients. [benchmarks/latest.json](../benchmarks/latest.json) has the speed of training.
 
 **The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner. It is shaped by a potential:
 the chance to win as the planner judges positions, times what a win would pay now. All that a game gets from the potential adds up to
@@ -175,11 +163,11 @@ Measured during training, on held-out seeds of its own; the last point of each c
 {curves}
 
 ## What was tried
-Short runs on one thread, all from the same copy of the planner (`checkpoints/copy`), or with another network from its own copy of the
-same lessons: what was different, and what it had come to at its end. At 0.0 M decisions stands what copying alone has given.
+Short runs on one thread, each from a copy of the same lessons of the planner, one copy for each network: what was different, and what
+it had come to at its end. At 0.0 M decisions stands what copying alone has given.
 
-| what was different | decisions | took | games won |
-|---|---:|---:|---|
+| network | what was different | decisions | took | games won |
+|---|---|---:|---:|---|
 {trials}
 """
 

@@ -58,7 +58,7 @@ class Effort:
     seconds: float = 1.0
     rounds: int = 5
     games: int = 20_000
-    presets: tuple[str, ...] = ("ppo", "small")
+    presets: tuple[str, ...] = ("ppo", "ppo:mlp", "small")  # what the layers over the board cost is seen beside an mlp
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:

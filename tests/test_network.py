@@ -39,6 +39,7 @@ def test_illegal_actions_have_no_probability(shape: Shape) -> None:
             parameter *= 50  # extreme logits too
 
         logits, values = network(torch.from_numpy(batch.observe(games)))
+        assert torch.equal(values, network.values(torch.from_numpy(batch.observe(games))))
         probabilities = log_probabilities(logits, legal).exp()
 
     assert values.shape == (len(games),)

@@ -1,4 +1,4 @@
-"""Training: options, lessons, copying, rewards, curriculum; resuming equals not having stopped; it learns."""
+"""Training: options, lessons, copying, rewards; resuming equals not having stopped; it learns."""
 
 import json
 import os
@@ -23,13 +23,13 @@ from tetrarchia_env.engine.state import OVER, WON  # noqa: E402
 from tetrarchia_env.notation import snapshot  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from train import run as whole_run  # noqa: E402
-from train.curriculum import Curriculum, difficulty, fading, levels_up_to  # noqa: E402
-from train.games import Finished, TrainingGames  # noqa: E402
+from train.games import TrainingGames  # noqa: E402
 from train.imitation import Copying, accuracy, copy  # noqa: E402
 from train.lessons import Job, load_lessons, play_lessons, save_lessons  # noqa: E402
+from train.levels import difficulty  # noqa: E402
 from train.options import PRESETS, RULEBOOK, TrainOptions, options_of, read_preset  # noqa: E402
 from train.potential import potentials  # noqa: E402
-from train.ppo import Run, collect, new_run, one_round  # noqa: E402
+from train.ppo import Run, collect, fading, new_run, one_round  # noqa: E402
 from train.resume import load_run, save_run  # noqa: E402
 from train.speed import steps_a_second  # noqa: E402
 from train.team import Team  # noqa: E402
@@ -156,7 +156,6 @@ def test_rules_are_played_side_by_side() -> None:
     env = TrainingGames(6, "all", [{}, {"modules": ["pirates"]}, {"scenario": "danube_wars"}], ["4200", "4311"], seed=3)
 
     env.reset()
-    env.set_levels(["4211", "4311"])
     for _ in range(300):
         env.step(batch.random_actions(env.action_masks().astype(np.int8), np.arange(1, 7, dtype=np.uint64)))
 
@@ -164,31 +163,20 @@ def test_rules_are_played_side_by_side() -> None:
     assert (env.games["scenario"] > 0).tolist() == [False] * 4 + [True] * 2
 
 
-def test_harder_levels_open_when_the_hardest_are_won() -> None:
-    curriculum = Curriculum(tiny(levels=["4200", "4211", "4222"], next_difficulty=0.5), hardest=2)
-    won = Finished(0, "4200", "won", 6, 30, 100, whole=True)
-    lost = Finished(0, "4200", "rome fell", 2, 30, 100, whole=True)
-    from_the_middle = Finished(0, "4200", "won", 6, 30, 100, whole=False)
-
-    assert curriculum.levels == ["4200"]
-    assert not curriculum.hear([lost] * 150 + [from_the_middle] * 400)
-    assert curriculum.hear([won] * 300)
-    assert curriculum.hardest == 3
-    assert curriculum.middle_share < 0.3
-
-
 def test_levels_in_focus_are_drawn_more_often() -> None:
     options = tiny(levels="rulebook", focus=["4200", "4222"], focus_share=0.5)
 
-    levels = levels_up_to(options, difficulty("4222"))
+    levels = options.drawn_levels
 
     assert abs((levels.count("4200") + levels.count("4222")) / len(levels) - 0.5) < 0.05
-    assert max(map(difficulty, levels)) == 6
+    assert set(levels) == set(RULEBOOK)
+    assert set(tiny(levels="rulebook", focus=["4200"], focus_share=1.0).drawn_levels) == {"4200"}
+    assert [difficulty(level) for level in ("5300", "4200", "4211", "4222", "3122")] == [0, 2, 4, 6, 8]
     assert (fading(3.0, 1.0, 0.0), fading(3.0, 1.0, 0.5), fading(3.0, 1.0, 1.0)) == (3.0, 2.0, 1.0)
 
 
 def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
-    options = tiny(steps=16 * 8 * 12, middle_share=0.5)
+    options = tiny(steps=16 * 8 * 12)
     straight = new_run(options, None, QUIET)
     for _ in range(12):
         one_round(straight)
@@ -203,7 +191,6 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
         one_round(resumed)
 
     assert straight.steps == resumed.steps == options.steps
-    assert straight.share > 0
     assert straight.env.games.tobytes() == resumed.env.games.tobytes()
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
 
@@ -295,7 +282,7 @@ def nearly_won() -> list[dict[str, object]]:
         actions = np.zeros(len(games), dtype=np.int64)
         actions[running] = planner.act(games[running], masks[running], running)
         batch.step(games, actions, masks)
-    return [{"rules": 0, "game": snapshot(kept[end - back][i])} for i, end in _ends(kept, games) for back in (1, 2, 3)]
+    return [snapshot(kept[end - back][i]) for i, end in _ends(kept, games) for back in (1, 2, 3)]
 
 
 def _ends(kept: list[np.ndarray], games: np.ndarray) -> list[tuple[int, int]]:
@@ -308,7 +295,7 @@ def _ends(kept: list[np.ndarray], games: np.ndarray) -> list[tuple[int, int]]:
 def test_training_improves_on_random_play() -> None:
     options = tiny(games=64, rollout=32, minibatch=256, learning_rate=2e-3, steps=10**6)
     run = new_run(options, None, QUIET)
-    run.env.set_starts(nearly_won(), 1.0)
+    run.env.parts[0].set_starts(nearly_won(), 1.0)
     run.model._last_obs = run.env.reset()
     shares = []
 

@@ -1,7 +1,7 @@
-"""The games that are learned from: several sets of rules side by side, levels and starts that change as it learns."""
+"""The games that are learned from: several sets of rules side by side."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,11 @@ from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.engine.actions import END
 from tetrarchia_env.engine.state import OUTCOMES, OVER
 from tetrarchia_env.many_games import ManyGames
-from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.spaces import vector_space
 from train.luck import Judge, replayed, worths
 from train.potential import pay, potentials
-from train.rules import fitting_levels, rules_at
+from train.rules import rules_at
 
 SECURED = offset("secured")
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
@@ -37,7 +36,6 @@ class Finished:
     borders: int  # secured at the end
     turns: int
     decisions: int
-    whole: bool  # played from its set-up, not from the middle
 
 
 @dataclass
@@ -61,25 +59,11 @@ class TrainingGames(VecEnv):
         self.judge: Judge | None = None  # by which luck is taken out of rewards
         self.finished: list[Finished] = []
         self.ends = EndsOfTurn()
-        self.whole = np.ones(games, dtype=bool)
         self._seed = seed
         self._views = np.zeros((2, games, SIZE), dtype=np.float32)
         self._actions = np.zeros(games, dtype=np.int64)
         self._potentials = np.zeros(games)  # of the positions that are seen
         super().__init__(games, vector_space(), Discrete(self.parts[0].masks.shape[1]))
-
-    def set_levels(self, levels: Sequence[str]) -> None:
-        """Games that begin from now on are at one of these, but for scenarios."""
-        for part in self.parts:
-            if part.options.scenario is None:
-                part.options = replace(part.options, level=fitting_levels(part.options.modules, levels))
-            part.set_starts((), 0)
-
-    def set_starts(self, starts: Sequence[Snapshot], share: float) -> None:
-        """And this share of them begins from one of these; each set of rules takes its own."""
-        for number, part in enumerate(self.parts):
-            own = [start for start in starts if start["rules"] == number]
-            part.set_starts([start["game"] for start in own], share)
 
     def reset(self) -> NDArray[np.float32]:
         """New games in all lanes; the seed fixes all of them."""
@@ -126,9 +110,9 @@ class TrainingGames(VecEnv):
         return np.concatenate([part.games for part in self.parts])
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All that the games to come depend on, but for levels and starts."""
+        """All that the games to come depend on, but for the options."""
         kept = {name: np.concatenate([getattr(part, name) for part in self.parts]) for name in ("games", "lanes", "masks")}
-        return {name: array.view(np.uint8).reshape(self.num_envs, -1) for name, array in kept.items()} | {"whole": self.whole}
+        return {name: array.view(np.uint8).reshape(self.num_envs, -1) for name, array in kept.items()}
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from there."""
@@ -137,7 +121,7 @@ class TrainingGames(VecEnv):
                 array = getattr(part, name)
                 array.view(np.uint8).reshape(len(array), -1)[:] = state[name][lanes]
             self._views[0, lanes] = observe(part.games)
-        self.whole[:], self._potentials = state["whole"], potentials(self.games)
+        self._potentials = potentials(self.games)
 
     def _lanes(self, field: str) -> NDArray[Any]:
         return np.concatenate([part.lanes[field] for part in self.parts])
@@ -173,9 +157,8 @@ class TrainingGames(VecEnv):
         part = self.parts[number]
         lane, last = part.lanes[within], part.finals[within]
         level = "".join(str(digit) for digit in lane.level)
-        borders, whole = round(6 * float(last[SECURED])), bool(self.whole[i])
-        self.finished.append(Finished(number, level, OUTCOMES[lane.outcome], borders, int(lane.turn), int(lane.final_steps), whole))
-        self.whole[i] = part.games[within]["turn"] == 0
+        borders = round(6 * float(last[SECURED]))
+        self.finished.append(Finished(number, level, OUTCOMES[lane.outcome], borders, int(lane.turn), int(lane.final_steps)))
         return {"terminal_observation": last.copy(), "TimeLimit.truncated": False}
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:

@@ -12,6 +12,7 @@ import yaml
 from agents.network import Shape
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.options import Options
+from train.levels import drawn_levels
 
 PRESETS = Path(__file__).parent / "presets"
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: its 81 levels
@@ -69,12 +70,7 @@ class TrainOptions:
     value_weight: float = 0.5  # of the value's loss
     gradient_norm: float = 0.5  # the largest
     rerolls: int = 4  # times that dice are rolled again to take luck out of rewards; 0: it stays in
-    # what makes it easier at first
     shaping: float = 1.0  # weight of the potential in the reward
-    difficulty: int = 8  # of the hardest levels at first; 8: all levels at once
-    next_difficulty: float = 0.5  # the win rate at the hardest that brings the next harder ones
-    middle_share: float = 0.0  # games begun from the middle of games, at first
-    middle_ends: float = 0.5  # the win rate at which none are any more
     # what is told and kept
     evaluate_every: int = 2_000_000  # steps
     evaluate_games: int = 256  # at each level
@@ -103,6 +99,11 @@ class TrainOptions:
         actions = BASE_ACTIONS if self.actions == "base" else ACTIONS
         return Shape(self.network, actions, self.width, self.layers, self.reading, self.hidden, self.policies, self.after)
 
+    @property
+    def drawn_levels(self) -> list[str]:
+        """The levels that games begin at, those in focus more often."""
+        return drawn_levels(self.levels, self.focus, self.focus_share)
+
     def changed(self, changes: Mapping[str, Any]) -> "TrainOptions":
         """The same but for these; an unknown name is a ValueError that names them all."""
         names = [one.name for one in fields(self)]
@@ -124,15 +125,9 @@ class TrainOptions:
 LIMITS: list[tuple[str, float, float]] = [
     *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "processes", "threads", "workers", "decisions")),
     *((name, 1, 10**12) for name in ("copy_epochs", "copy_minibatch", "evaluate_every", "evaluate_games", "save_every")),
-    *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip", "middle_share")),
-    *(
-        (name, 0, 1e6)
-        for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "difficulty", "rerolls")
-    ),
-    *(
-        (name, 1e-9, 1e6)
-        for name in ("learning_rate", "last_learning_rate", "copy_rate", "value_rate", "gradient_norm", "middle_ends", "sharpen")
-    ),
+    *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip")),
+    *((name, 0, 1e6) for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "rerolls")),
+    *((name, 1e-9, 1e6) for name in ("learning_rate", "last_learning_rate", "copy_rate", "value_rate", "gradient_norm", "sharpen")),
     ("seed", 0, 2**31 - 1),
 ]
 

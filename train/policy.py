@@ -51,8 +51,7 @@ class GamePolicy(MaskableActorCriticPolicy):
 
     def predict_values(self, obs: Tensor) -> Tensor:
         """Values alone."""
-        values: Tensor = self.network(obs)[1]
-        return values
+        return self.network.values(obs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {**super()._get_constructor_parameters(), "shape": self.shape}

@@ -1,9 +1,8 @@
 """PPO, Stable-Baselines3's, in a loop of our own: rollout, update, and between them what is told, kept and changed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -11,8 +10,6 @@ from stable_baselines3.common.logger import Logger
 from torch.nn.functional import mse_loss
 
 from agents.network import Network
-from tetrarchia_env.notation import Snapshot
-from train.curriculum import Curriculum, add_middles, fading
 from train.evaluation import Result, evaluate, kinds_of
 from train.games import FIRST_SEED, EndsOfTurn, TrainingGames
 from train.luck import Floats
@@ -22,8 +19,6 @@ from train.report import Stopwatch, record_games
 from train.rules import rules_label
 from train.team import Team
 
-NEW_STARTS = 4  # rollouts between two choices of starts from the middle
-
 
 @dataclass
 class Run:
@@ -32,14 +27,8 @@ class Run:
     options: TrainOptions
     env: TrainingGames
     model: MaskablePPO
-    curriculum: Curriculum
-    chance: np.random.Generator
     watch: Stopwatch
     team: Team
-    starts: list[Snapshot] = field(default_factory=list)  # from the middle of games
-    share: float = 0.0  # of games that begin from one of them
-    levels: list[str] = field(default_factory=list)  # that the others begin at
-    rollouts: int = 0
     learning: BaseCallback | None = None
 
     @property
@@ -62,15 +51,14 @@ class Run:
 
 def new_run(options: TrainOptions, network: Network | None, logger: Logger, team: Team = Team()) -> Run:  # noqa: B008 - it is frozen
     """A run at its beginning, with random weights or those given."""
-    curriculum, part = Curriculum(options, options.difficulty), options.part(team.rank)
-    env = TrainingGames(part.games, part.actions, part.rules, curriculum.levels, FIRST_SEED + (part.seed << 20))
+    part = options.part(team.rank)
+    env = TrainingGames(part.games, part.actions, part.rules, part.drawn_levels, FIRST_SEED + (part.seed << 20))
     model = new_model(part, env)
     if network is not None:
         model.policy.network.load_state_dict(network.state_dict())
         model.policy.network.sharpen(options.sharpen)
     team.begin_alike(model.policy.network)
-    run = Run(options, env, model, curriculum, np.random.default_rng(part.seed), Stopwatch(), team)
-    choose_games(run, curriculum.levels, 0.0)
+    run = Run(options, env, model, Stopwatch(), team)
     ready(run, logger)
     return run
 
@@ -111,12 +99,12 @@ def ready(run: Run, logger: Logger) -> None:
 def judge(network: Network, seen: Floats) -> Floats:
     """The value of each position."""
     with torch.inference_mode():
-        values: Floats = network(torch.from_numpy(seen))[1].numpy()
+        values: Floats = network.values(torch.from_numpy(seen)).numpy()
     return values
 
 
 def one_round(run: Run) -> None:
-    """A rollout and the update from it; then what the next one is to be played with."""
+    """A rollout and the update from it."""
     options, model = run.options, run.model
     progress = run.team.same(run.progress)
     model.ent_coef = fading(options.entropy, options.last_entropy, progress)
@@ -125,9 +113,8 @@ def one_round(run: Run) -> None:
     began = run.watch.seconds
     collect(run)
     model.train()
-    run.rollouts += 1
     model.logger.record("time/steps a second", options.games * options.rollout / (run.watch.seconds - began))
-    hear_results(run)
+    tell_games(run)
 
 
 def collect(run: Run) -> None:
@@ -135,32 +122,17 @@ def collect(run: Run) -> None:
     run.model.collect_rollouts(run.env, run.learning, run.model.rollout_buffer, run.options.rollout)
 
 
-def hear_results(run: Run) -> None:
-    """Tell what the finished games were like, and choose levels and starts by them."""
+def fading(first: float, last: float, progress: float) -> float:
+    """From first to last as the run goes on from 0 to 1, linear."""
+    return first + (last - first) * progress
+
+
+def tell_games(run: Run) -> None:
+    """What the finished games were like."""
     finished, run.env.finished = run.env.finished, []
     record_games(run.model.logger, finished, run.env.ends, [rules_label(rule) for rule in run.options.rules])
     run.env.ends = EndsOfTurn()
-    harder = run.curriculum.hear(finished)
-    if run.rollouts % NEW_STARTS == 0 or harder:
-        if run.curriculum.middle_share > 0:
-            run.starts = add_middles(run.starts, run.env, run.chance)
-        choose_games(run, run.curriculum.levels, run.curriculum.middle_share)
-    record_setting(run)
     run.model.logger.dump(run.steps)
-
-
-def choose_games(run: Run, levels: list[str], share: float) -> None:
-    """Games that begin from now on: at these levels, and so many from the middle."""
-    run.levels, run.share = levels, share
-    run.env.set_levels(levels)
-    run.env.set_starts(run.starts, share)
-
-
-def record_setting(run: Run) -> None:
-    """What the games were played with."""
-    logger = run.model.logger
-    logger.record("setting/hardest difficulty", run.curriculum.hardest)
-    logger.record("setting/share begun from the middle", run.share)
 
 
 def learn_value(run: Run, tell: Callable[[float], None]) -> None:

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from tetrarchia_env.engine.state import OUTCOMES
-from train.curriculum import difficulty
 from train.evaluation import Result
 from train.games import EndsOfTurn, Finished
+from train.levels import difficulty
 
 PROGRESS = "progress.jsonl"
 
@@ -31,7 +31,7 @@ def new_logger(folder: Path) -> Logger:
 
 
 def record_games(logger: Logger, finished: Sequence[Finished], ends: EndsOfTurn, rules: Sequence[str]) -> None:
-    """What the games that ended in this rollout were like; win rates of whole games only."""
+    """What the games that ended in this rollout were like."""
     for name, values in game_figures(finished, rules).items():
         logger.record_mean(name, float(np.mean(values)))
     if ends.turns:
@@ -40,9 +40,9 @@ def record_games(logger: Logger, finished: Sequence[Finished], ends: EndsOfTurn,
 
 
 def game_figures(finished: Sequence[Finished], rules: Sequence[str]) -> dict[str, list[float]]:
-    """By name: one number for each game that counts."""
+    """By name: one number for each game."""
     figures: dict[str, list[float]] = {}
-    for game in (game for game in finished if game.whole):
+    for game in finished:
         won = float(game.outcome == "won")
         figures.setdefault("games/win rate", []).append(won)
         figures.setdefault(f"win rate by difficulty/{difficulty(game.level)}", []).append(won)
@@ -50,7 +50,7 @@ def game_figures(finished: Sequence[Finished], rules: Sequence[str]) -> dict[str
         figures.setdefault("games/borders secured", []).append(game.borders)
         figures.setdefault("games/turns", []).append(game.turns)
         figures.setdefault("games/decisions", []).append(game.decisions)
-    outcomes = Counter(game.outcome for game in finished if game.whole)
+    outcomes = Counter(game.outcome for game in finished)
     for outcome in OUTCOMES[2:] if outcomes else ():
         figures[f"causes of loss/{outcome}"] = [outcomes[outcome] / outcomes.total()]
     return figures

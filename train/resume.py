@@ -3,17 +3,15 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
-from train.curriculum import Curriculum
 from train.games import TrainingGames
 from train.options import TrainOptions
-from train.ppo import Run, choose_games, ready
+from train.ppo import Run, ready
 from train.report import Stopwatch
 from train.team import Team
 
@@ -32,7 +30,7 @@ def save_run(run: Run, folder: Path) -> None:
     run.team.wait()
     arrays = {"torch": torch.get_rng_state().numpy(), "starts": run.model._last_episode_starts, **run.env.state()}
     np.savez(draft / ARRAYS.format(run.team.rank), allow_pickle=False, **arrays)
-    (draft / REST.format(run.team.rank)).write_text(json.dumps(_rest(run)), encoding="utf-8")
+    (draft / REST.format(run.team.rank)).write_text(json.dumps({"seconds": run.watch.seconds}), encoding="utf-8")
     run.team.wait()
     if run.team.leads:
         if goal.exists():
@@ -45,14 +43,12 @@ def load_run(options: TrainOptions, folder: Path, logger: Logger, team: Team = T
     """The run as it was kept; `options` may only want more steps or minutes of it."""
     kept, part = find_kept(folder, options.processes), options.part(team.rank)
     rest = json.loads((kept / REST.format(team.rank)).read_text(encoding="utf-8"))
-    env = TrainingGames(part.games, part.actions, part.rules, part.levels, part.seed)
+    env = TrainingGames(part.games, part.actions, part.rules, part.drawn_levels, part.seed)
     model = MaskablePPO.load(kept / MODEL, env=env, device="cpu", force_reset=False)
-    run = Run(options, env, model, Curriculum(options, options.difficulty), np.random.default_rng(), Stopwatch(rest["seconds"]), team)
-    run.curriculum.set_state(rest["curriculum"])
-    run.starts, run.rollouts = rest["starts"], rest["rollouts"]
-    _restore_games(run, kept, rest)
+    run = Run(options, env, model, Stopwatch(rest["seconds"]), team)
+    _restore_games(run, kept)
     ready(run, logger)
-    _restore_chance(run, kept, rest)
+    _restore_chance(run, kept)
     return run
 
 
@@ -66,28 +62,14 @@ def find_kept(folder: Path, processes: int) -> Path:
     raise ValueError(f"there is no run to resume in {folder}")
 
 
-def _rest(run: Run) -> dict[str, Any]:
-    return {
-        "seconds": run.watch.seconds,
-        "rollouts": run.rollouts,
-        "curriculum": run.curriculum.state(),
-        "starts": run.starts,
-        "share": run.share,
-        "levels": run.levels,
-        "chance": run.chance.bit_generator.state,
-    }
-
-
-def _restore_games(run: Run, kept: Path, rest: dict[str, Any]) -> None:
+def _restore_games(run: Run, kept: Path) -> None:
     with np.load(kept / ARRAYS.format(run.team.rank), allow_pickle=False) as arrays:
-        run.env.set_state({name: arrays[name] for name in ("games", "lanes", "masks", "whole")})
+        run.env.set_state({name: arrays[name] for name in ("games", "lanes", "masks")})
         run.model._last_episode_starts = arrays["starts"]
     run.model._last_obs = run.env.seen
-    choose_games(run, rest["levels"], rest["share"])
 
 
-def _restore_chance(run: Run, kept: Path, rest: dict[str, Any]) -> None:
+def _restore_chance(run: Run, kept: Path) -> None:
     """Last of all: making a model draws from torch's generator. Nothing is drawn from numpy's or Python's own."""
     with np.load(kept / ARRAYS.format(run.team.rank), allow_pickle=False) as arrays:
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))
-    run.chance.bit_generator.state = rest["chance"]

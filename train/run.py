@@ -17,7 +17,6 @@ from stable_baselines3.common.logger import Logger
 from agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
 from agents.network import Network, Shape, grown, make_network
 from tetrarchia_env.files import write_whole
-from train.curriculum import levels_up_to
 from train.evaluation import evaluate, kinds_of
 from train.imitation import Copying, copy
 from train.lessons import Lessons, collect, jobs_of, load_lessons, save_lessons
@@ -124,7 +123,7 @@ def _lessons(options: TrainOptions, folder: Path, bar: Progress) -> Lessons:
     if options.lessons or path.is_file():
         return load_lessons(path)
     task = bar.add_task(f"lessons of {options.teacher}", total=options.decisions)
-    jobs = jobs_of(options.teacher, levels_up_to(options, 99), options.rules, options.noise, options.seed)
+    jobs = jobs_of(options.teacher, options.drawn_levels, options.rules, options.noise, options.seed)
     lessons = collect(jobs, options.decisions, options.workers, lambda count: bar.update(task, completed=count))
     save_lessons(lessons, path)
     print(

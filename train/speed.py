@@ -1,4 +1,4 @@
-"""How fast training is: `python -m train.speed ppo small`, for `tetrarchia bench`."""
+"""How fast training is: `python -m train.speed ppo ppo:mlp`, presets or presets with another network, for `tetrarchia bench`."""
 
 import sys
 import time
@@ -31,5 +31,6 @@ def _seconds(team: Team, options: TrainOptions, rounds: int) -> list[float]:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        print(steps_a_second(read_preset(name)))
+    for word in sys.argv[1:]:
+        preset, _, network = word.partition(":")
+        print(steps_a_second(read_preset(preset).changed({"network": network} if network else {})))
