@@ -40,8 +40,8 @@ docs: $(SITE_READY) ## build the site of docs/ into build/docs; a broken link or
 	@$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs build/docs
 	@echo "docs: open build/docs/index.html"
 
-bench: $(READY) ## measure the rules, every face of the environment, start-up and compile times
-	@echo "bench: about two minutes, on one core"
+bench: $(READY) ## measure the rules, every face of the environment, training, start-up and compile times
+	@echo "bench: some minutes; other work on the machine spoils the figures"
 	@mkdir -p benchmarks
 	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
 

@@ -17,7 +17,7 @@ NUMBERS = SIZE - ROWS * SPACES  # and beside them
 POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
 CHOOSERS = ("choice", "query", "pointer")  # the layers that logits are proportional to
 GOALS = 8  # numbers that the trunk tells each space
-AT_ONCE = 256  # games that go through the spaces' layers together: what they leave for the way back stays in the processor's cache
+AT_ONCE = 256  # games that go through the network together: there and back 168 us a game; 1,024 at once, which no cache holds, 271
 HARDLY = 0.01  # first weights of what chooses: a new network prefers next to nothing
 NEVER = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
 

@@ -30,11 +30,18 @@ def _checkpoint_rows() -> Iterator[str]:
     for name in _trained():
         made, network = read_card(CHECKPOINTS / name)["made"], read_card(CHECKPOINTS / name)["network"]
         last = _points(CHECKPOINTS / name / CURVE)[-1]
-        start, teacher = made["options"]["start"], made["options"]["teacher"]
-        copied = "" if teacher == "none" else f"a copy of {teacher}"
-        begun = ", then ".join(filter(None, [f"`{start}`" if start else "", copied])) or "random weights"
-        row = f"{begun} | {made['steps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
+        row = f"{_beginning(made)} | {made['steps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
         yield f"| `{name}` | {_shape(network, network['kind'])} | {row} |"
+
+
+def _beginning(made: dict[str, Any]) -> str:
+    """What PPO began with."""
+    warm = made["warm_start"]
+    if warm is None:
+        return "random weights"
+    if "teacher" not in warm:
+        return f"`{made['options']['start']}`"
+    return (f"`{warm['start']}`, then " if warm.get("start") else "") + f"a copy of {warm['teacher']}"
 
 
 def _shape(sizes: dict[str, Any], kind: str) -> str:
@@ -143,7 +150,7 @@ space what is wanted there, and more layers pass that on along the links, so tha
 In `graph` there is only a pointer back to the spaces for actions that name one; `mlp` knows nothing of the board.
 
 **Processes** ([train/team.py](../train/team.py)): with `--processes 2` two processes play games of their own and learn one network;
-every update follows the mean of their gradients. [benchmarks/latest.json](../benchmarks/latest.json) has the speed of training.
+every update follows the mean of their clipped gradients. [benchmarks/latest.json](../benchmarks/latest.json) has the speed of training.
 
 **The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner. It is shaped by a potential:
 the chance to win as the planner judges positions, times what a win would pay now. All that a game gets from the potential adds up to
@@ -164,7 +171,8 @@ Measured during training, on held-out seeds of its own; the last point of each c
 
 ## What was tried
 Short runs on one thread, each from a copy of the same lessons of the planner, one copy for each network: what was different, and what
-it had come to at its end. At 0.0 M decisions stands what copying alone has given.
+it had come to at its end. At 0.0 M decisions stands what copying alone has given. The machine did other work beside some of them: the
+minutes say little.
 
 | network | what was different | decisions | took | games won |
 |---|---|---:|---:|---|

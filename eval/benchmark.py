@@ -62,7 +62,7 @@ class Effort:
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:
-    """One row after the other, on one core but for the arena."""
+    """One row after the other, on one core but for the arena and training."""
     effort = effort or Effort()
     for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
         yield from playouts(name, Options(**arguments), effort)
@@ -197,7 +197,7 @@ def training(presets: tuple[str, ...]) -> Iterator[Row]:
     """PPO from end to end, in a process of its own: it sets torch's threads."""
     command = [sys.executable, "-m", "train.speed", *presets]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    for preset, speed in zip(presets, done.stdout.split(), strict=True):
+    for preset, speed in zip(presets, done.stdout.split()[-len(presets) :], strict=True):
         yield Row(f"training, preset {preset}, both cores", float(speed), "steps/s")
 
 

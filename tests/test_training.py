@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from train.potential import potentials  # noqa: E402
 from train.ppo import Run, collect, fading, new_run, one_round  # noqa: E402
 from train.resume import load_run, save_run  # noqa: E402
 from train.speed import steps_a_second  # noqa: E402
-from train.team import Team  # noqa: E402
+from train.team import Team, team_of  # noqa: E402
 
 QUIET = Logger(None, [])
 
@@ -196,9 +197,10 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_that_learn_together_resume_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("policies", [1, 4])
+def test_processes_that_learn_together_resume_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policies: int) -> None:
     monkeypatch.chdir(tmp_path)
-    two = tiny(processes=2, steps=1024, learning_rate=1e-3, last_learning_rate=1e-3, entropy=0.005, last_entropy=0.005)
+    two = tiny(processes=2, policies=policies, steps=1024, learning_rate=1e-3, last_learning_rate=1e-3, entropy=0.005, last_entropy=0.005)
 
     straight = load_checkpoint(whole_run.train(two, "straight"))
     whole_run.train(two.changed({"steps": 512}), "stopped")
@@ -219,9 +221,28 @@ def test_each_process_has_its_share_and_its_own_chances() -> None:
         tiny(processes=3)
 
 
-def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
+def test_there_must_be_a_run_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="there is no run to resume"):
         load_run(tiny(), tmp_path, QUIET)
+    with pytest.raises(ValueError, match="there is no run to resume in runs/none"):
+        whole_run.resume("none", {})
+
+
+def fail(team: Team) -> None:
+    raise ValueError("no use")
+
+
+def test_a_process_that_fails_is_told_of() -> None:
+    with pytest.raises(RuntimeError, match="failed"), team_of(2, fail):
+        pass
+
+
+@pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml") if read_preset(path.stem).start])
+def test_a_preset_fits_the_checkpoint_it_begins_with(preset: str) -> None:
+    options = read_preset(preset)
+
+    assert replace(load_checkpoint(options.start).shape, actions=options.shape.actions) == options.shape
 
 
 @pytest.mark.slow

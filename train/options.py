@@ -37,7 +37,7 @@ class TrainOptions:
     network: str = "graph"  # graph, goals or mlp
     width: int = 16  # numbers for each space between layers
     layers: int = 2  # of message passing, before all spaces are read
-    after: int = 3  # and after, of the network goals
+    after: int = 3  # layers of message passing after all spaces are read, in the network goals
     reading: int = 16  # numbers read from each space
     hidden: int = 256  # numbers in the layer before the choice
     policies: int = 1  # 1: shared by all Emperors; 4: one each
@@ -85,6 +85,8 @@ class TrainOptions:
                 raise ValueError(f"training option {name} is from {least:g} to {most:g}, not {getattr(self, name)!r}")
         if self.actions not in ("base", "all"):
             raise ValueError(f"training option actions is base or all, not {self.actions!r}")
+        if self.seed + SEEDS_APART * (self.processes - 1) >= 2**31:
+            raise ValueError(f"training option seed is too large for {self.processes} processes: {self.seed}")
         if self.games * self.rollout % self.minibatch or self.games % (len(self.rules) * self.processes) or self.minibatch % self.processes:
             raise ValueError("games x rollout is a multiple of the minibatch, games of rules x processes, the minibatch of processes")
         Options(level=[*self.levels, *self.focus, *self.evaluate_levels])

@@ -23,8 +23,7 @@ def save_run(run: Run, folder: Path) -> None:
     """Keep the run: whole, in the place of what was kept before. All processes call it."""
     draft, goal, old = folder / f".{KEPT}.draft", folder / KEPT, folder / f".{KEPT}.old"
     if run.team.leads:
-        for leftover in (draft, old):
-            shutil.rmtree(leftover, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
         run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer", "_last_obs"])
     run.team.wait()
@@ -34,6 +33,7 @@ def save_run(run: Run, folder: Path) -> None:
     run.team.wait()
     if run.team.leads:
         if goal.exists():
+            shutil.rmtree(old, ignore_errors=True)
             goal.rename(old)
         draft.rename(goal)
         shutil.rmtree(old, ignore_errors=True)

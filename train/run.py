@@ -52,6 +52,8 @@ def train(options: TrainOptions, name: str, until: str = "ppo", command: str = "
 def resume(name: str, changes: dict[str, Any]) -> Path:
     """Go on where a run was stopped, or further than it was meant to go."""
     folder = RUNS / name
+    if not (folder / OPTIONS).is_file():
+        raise ValueError(f"there is no run to resume in {folder}")
     data = yaml.safe_load((folder / OPTIONS).read_text(encoding="utf-8"))
     command = _continued(data.pop("command"), name, changes)
     options = options_of(yaml.safe_dump(data), str(folder / OPTIONS)).changed(changes)

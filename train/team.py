@@ -1,4 +1,4 @@
-"""Several processes that learn one network: each plays games of its own, and every update follows the mean of their gradients."""
+"""Several processes that learn one network: each plays games of its own, and every update follows the mean of their clipped gradients."""
 
 import multiprocessing
 import signal
@@ -6,11 +6,16 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
+
+PATIENCE = timedelta(days=7)  # for the others: the leader may measure for long, or be paused
 
 
 @dataclass(frozen=True)
@@ -27,24 +32,27 @@ class Team:
 
     def same(self, value: float) -> float:
         """The leader's value, in all processes."""
+        if self.size == 1:
+            return value
         shared = torch.tensor(value, dtype=torch.float64)
-        self._all(distributed.broadcast, shared)
+        distributed.broadcast(shared, 0)
         return shared.item()
 
     def begin_alike(self, network: nn.Module) -> None:
         """Give all processes the leader's weights."""
-        for parameter in network.parameters():
-            self._all(distributed.broadcast, parameter.data)
+        for parameter in network.parameters() if self.size > 1 else ():
+            distributed.broadcast(parameter.data, 0)
 
     def average_in(self, optimizer: torch.optim.Optimizer) -> None:
         """From now on every step of the optimizer follows the mean gradient of all processes."""
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         if self.size > 1:
-            optimizer.register_step_pre_hook(lambda *_: self._average([one.grad for one in parameters if one.grad is not None]))
+            optimizer.register_step_pre_hook(lambda *_: self._average([_gradient(one) for one in parameters if one.requires_grad]))
 
     def wait(self) -> None:
         """Until all processes have come here."""
-        self.same(0.0)
+        if self.size > 1:
+            distributed.barrier()
 
     def _average(self, gradients: list[Tensor]) -> None:
         total = torch.cat([gradient.flatten() for gradient in gradients])
@@ -53,9 +61,12 @@ class Team:
         for gradient, mean in zip(gradients, total.split([one.numel() for one in gradients]), strict=True):
             gradient.copy_(mean.view_as(gradient))
 
-    def _all(self, together: Callable[..., Any], tensor: Tensor) -> None:
-        if self.size > 1:
-            together(tensor, 0)
+
+def _gradient(parameter: Tensor) -> Tensor:
+    """That of a parameter, 0 where a minibatch did not need it: all processes average the same parameters."""
+    if parameter.grad is None:
+        parameter.grad = torch.zeros_like(parameter)
+    return parameter.grad
 
 
 @contextmanager
@@ -66,32 +77,53 @@ def team_of(size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[Te
         return
     with tempfile.TemporaryDirectory() as folder:
         meeting = str(Path(folder) / "meeting")
-        context = multiprocessing.get_context("spawn")
-        others = [context.Process(target=_join, args=(Team(rank, size), meeting, work, arguments), daemon=True) for rank in range(1, size)]
-        for other in others:
-            other.start()
+        with _ctrl_c_ignored():
+            others = [_started(Team(rank, size), meeting, work, arguments) for rank in range(1, size)]
         with _meeting(Team(0, size), meeting) as team:
             yield team
-        _wait_for(others)
+        for other in others:
+            other.join()
+            _check(other)
 
 
-def _join(team: Team, meeting: str, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the leader
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """Processes that start now inherit it: Ctrl-C is for the leader."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _started(team: Team, meeting: str, work: Callable[..., Any], arguments: Iterable[Any]) -> SpawnProcess:
+    """A process that is on its way to the meeting: nobody waits there for one that failed before."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_join, args=(team, meeting, there, work, arguments), daemon=True)
+    process.start()
+    wait([here, process.sentinel])
+    if not here.poll():
+        process.join()
+        _check(process)
+    return process
+
+
+def _join(team: Team, meeting: str, ready: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+    ready.send(True)
     with _meeting(team, meeting):
         work(team, *arguments)
 
 
 @contextmanager
 def _meeting(team: Team, meeting: str) -> Iterator[Team]:
-    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=team.rank, world_size=team.size)
+    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=team.rank, world_size=team.size, timeout=PATIENCE)
     try:
         yield team
     finally:
         distributed.destroy_process_group()
 
 
-def _wait_for(others: list[Any]) -> None:
-    for other in others:
-        other.join()
-        if other.exitcode:
-            raise RuntimeError(f"a process that learned with this one failed (exit code {other.exitcode})")
+def _check(process: SpawnProcess) -> None:
+    if process.exitcode:
+        raise RuntimeError(f"a process that learned with this one failed (exit code {process.exitcode})")

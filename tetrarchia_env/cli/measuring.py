@@ -80,7 +80,7 @@ def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
 ) -> None:
-    """Measure the rules and each face of the environment, start-up and compile times. Takes about two minutes."""
+    """Measure the rules, each face of the environment, training, start-up and compile times. Takes minutes."""
     from eval.benchmark import measure, report
     from eval.peers import measure_peers, ratios
     from tetrarchia_env.files import check_folder, write_whole
