@@ -35,7 +35,7 @@ def test_an_end_is_worth_what_it_pays_and_a_running_game_what_it_is_judged():
 
 
 def test_only_a_win_pays_and_the_sooner_the_more():
-    paid = pay(np.array([WON, WON, ROME_FELL]), np.array([10, 30, 10]))
+    paid = pay(np.array([WON, WON, ROME_FELL]), np.array([10, 30, 10]), 0.99)
 
     assert paid[0] > paid[1] > paid[2] == 0
 
@@ -71,4 +71,4 @@ def test_the_potential_of_a_game_is_its_end_when_it_is_over():
     games, masks = batch.new_games(Options(level="4200"), [1, 2])
     batch.playout(games, masks, np.array([3, 4], dtype=np.uint64), 10_000)
 
-    assert potentials(games).tolist() == pay(games["outcome"], games["turn"]).tolist()
+    assert potentials(games, 0.99).tolist() == pay(games["outcome"], games["turn"], 0.99).tolist()

@@ -142,7 +142,7 @@ def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping: float) ->
     env = TrainingGames(4, "base", [{}], ["4200"], seed=3)
     env.shaping = shaping
     env.reset()
-    first, paid, over = potentials(env.games), np.zeros(4), np.zeros(4, dtype=bool)
+    first, paid, over = potentials(env.games, env.discount), np.zeros(4), np.zeros(4, dtype=bool)
 
     while not over.all():
         _, rewards, ended, _ = env.step(env.action_masks().argmax(axis=1))

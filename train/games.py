@@ -54,7 +54,7 @@ class TrainingGames(VecEnv):
         each = games // len(rules)
         self.parts = [ManyGames(each, actions=actions, reward="outcome", **rules_at(rule, levels)) for rule in rules]
         self.slices = [slice(each * number, each * (number + 1)) for number in range(len(rules))]
-        self.shaping, self.render_mode = 1.0, None
+        self.shaping, self.discount, self.render_mode = 1.0, 0.99, None
         self.rerolls = 0
         self.judge: Judge | None = None  # by which luck is taken out of rewards
         self.finished: list[Finished] = []
@@ -69,7 +69,7 @@ class TrainingGames(VecEnv):
         """New games in all lanes; the seed fixes all of them."""
         for part, lanes in zip(self.parts, self.slices, strict=True):
             self._views[0, lanes] = part.begin(np.arange(self._seed + lanes.start, self._seed + lanes.stop, dtype=np.uint64))
-        self._potentials = potentials(self.games)
+        self._potentials = potentials(self.games, self.discount)
         return self._views[0]
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -85,8 +85,8 @@ class TrainingGames(VecEnv):
             self._views[0, lanes] = part.play(self._actions[lanes])
         ended = self._lanes("ended") != 0
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        potential, self._potentials = self._potentials, potentials(self.games)
-        paid = pay(self._lanes("outcome"), self._lanes("turn")) * ended
+        potential, self._potentials = self._potentials, potentials(self.games, self.discount)
+        paid = pay(self._lanes("outcome"), self._lanes("turn"), self.discount) * ended
         rewards = paid + self.shaping * (self._potentials * ~ended - potential)
         if before is not None:
             self._take_luck_out(rewards, before, paid, ended)
@@ -121,7 +121,11 @@ class TrainingGames(VecEnv):
                 array = getattr(part, name)
                 array.view(np.uint8).reshape(len(array), -1)[:] = state[name][lanes]
             self._views[0, lanes] = observe(part.games)
-        self._potentials = potentials(self.games)
+        self._potentials = potentials(self.games, self.discount)
+
+    def set_discount(self, discount: float) -> None:
+        """What a win pays is from now on so many times as much for each turn."""
+        self.discount, self._potentials = discount, potentials(self.games, discount)
 
     def _lanes(self, field: str) -> NDArray[Any]:
         return np.concatenate([part.lanes[field] for part in self.parts])
@@ -144,8 +148,8 @@ class TrainingGames(VecEnv):
         over = copies["phase"] == OVER
         all_worths = worths(
             np.concatenate([self._views[0, rolled], observe(copies)]),
-            self.shaping * np.concatenate([self._potentials[rolled], potentials(copies)]),
-            np.concatenate([paid[rolled], pay(copies["outcome"], copies["turn"]) * over]),
+            self.shaping * np.concatenate([self._potentials[rolled], potentials(copies, self.discount)]),
+            np.concatenate([paid[rolled], pay(copies["outcome"], copies["turn"], self.discount) * over]),
             np.concatenate([ended[rolled], over]),
             self.judge,
         )

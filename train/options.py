@@ -70,6 +70,8 @@ class TrainOptions:
     value_weight: float = 0.5  # of the value's loss
     gradient_norm: float = 0.5  # the largest
     rerolls: int = 4  # times that dice are rolled again to take luck out of rewards; 0: it stays in
+    discount: float = 0.99  # what a win pays for each turn that it took, times, at first
+    last_discount: float = 0.99  # and at the end
     shaping: float = 1.0  # weight of the potential in the reward
     # what is told and kept
     evaluate_every: int = 2_000_000  # steps
@@ -127,7 +129,7 @@ class TrainOptions:
 LIMITS: list[tuple[str, float, float]] = [
     *((name, 1, 10**12) for name in ("games", "rollout", "epochs", "minibatch", "steps", "processes", "threads", "workers", "decisions")),
     *((name, 1, 10**12) for name in ("copy_epochs", "copy_minibatch", "evaluate_every", "evaluate_games", "save_every")),
-    *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip")),
+    *((name, 0, 1) for name in ("focus_share", "noise", "gae_lambda", "clip", "discount", "last_discount")),
     *((name, 0, 1e6) for name in ("minutes", "entropy", "last_entropy", "value_weight", "shaping", "value_rollouts", "rerolls")),
     *((name, 1e-9, 1e6) for name in ("learning_rate", "last_learning_rate", "copy_rate", "value_rate", "gradient_norm", "sharpen")),
     ("seed", 0, 2**31 - 1),

@@ -1,8 +1,8 @@
 """What a learner is paid: a game that is won, the more the sooner, and on the way there the change of the potential.
 
 Everything else pays nothing. If a lost game cost something, a policy would learn to put off the end; and a discount for each
-step would teach it to end its turns early. So the hurry is in the pay: QUICK for each turn. The potential is the chance to win
-as the planner judges it, times what a win now would pay.
+step would teach it to end its turns early. So the hurry is in the pay: a discount for each turn, which may fade. The potential is
+the chance to win as the planner judges it, times what a win now would pay.
 """
 
 import numpy as np
@@ -14,19 +14,19 @@ from tetrarchia_env.batch import Games
 from tetrarchia_env.engine.state import WON
 
 WEIGHTS = load_weights()
-A_WIN, QUICK = 2.0, 0.99
+A_WIN = 2.0
 
 
-def pay(outcomes: NDArray[np.int64], turns: NDArray[np.int64]) -> NDArray[np.float64]:
+def pay(outcomes: NDArray[np.int64], turns: NDArray[np.int64], discount: float) -> NDArray[np.float64]:
     """For games that came to these outcomes in these turns."""
-    return A_WIN * QUICK**turns * (outcomes == WON)
+    return A_WIN * discount**turns * (outcomes == WON)
 
 
-def potentials(games: Games) -> NDArray[np.float64]:
+def potentials(games: Games, discount: float) -> NDArray[np.float64]:
     """How well each of these games stands."""
     worths = np.zeros(len(games))
     _worths(games, WEIGHTS, worths)
-    return A_WIN * QUICK ** games["turn"] * worths
+    return A_WIN * discount ** games["turn"] * worths
 
 
 @jit

@@ -90,7 +90,7 @@ def ready(run: Run, logger: Logger) -> None:
     run.model.set_logger(logger)
     run.model.n_epochs = run.options.epochs  # a resumed run may want others
     run.team.average_in(run.model.policy.optimizer)
-    run.env.shaping, run.env.rerolls = run.options.shaping, run.options.rerolls
+    run.env.shaping, run.env.rerolls, run.env.discount = run.options.shaping, run.options.rerolls, run.options.discount
     if run.options.rerolls:
         run.env.judge = lambda seen: judge(run.network, seen)
     _, run.learning = run.model._setup_learn(run.options.steps, None, reset_num_timesteps=False)
@@ -110,6 +110,7 @@ def one_round(run: Run) -> None:
     model.ent_coef = fading(options.entropy, options.last_entropy, progress)
     learning_rate = fading(options.learning_rate, options.last_learning_rate, progress)
     model.lr_schedule = lambda _: learning_rate
+    run.env.set_discount(fading(options.discount, options.last_discount, progress))
     began = run.watch.seconds
     collect(run)
     model.train()
