@@ -152,9 +152,9 @@ In `graph` there is only a pointer back to the spaces for actions that name one;
 **Processes** ([train/team.py](../train/team.py)): with `--processes 2` two processes play games of their own and learn one network;
 every update follows the mean of their clipped gradients. [benchmarks/latest.json](../benchmarks/latest.json) has the speed of training.
 
-**The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner. It is shaped by a potential:
-the chance to win as the planner judges positions, times what a win would pay now. All that a game gets from the potential adds up to
-what it began with, so it cannot change which policy is best.
+**The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner, less so towards the end of a run.
+It is shaped by a potential: the chance to win as the planner judges positions, times what a win would pay now. All that a game gets
+from the potential adds up to what it began with, so it cannot change which policy is best.
 
 **Luck is taken out** ([train/luck.py](../train/luck.py)): where dice decide a step, it is played some more times in copies with
 other dice, and the reward is corrected by the difference between what came and what comes in the mean. The correction is 0 in the

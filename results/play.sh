@@ -21,7 +21,7 @@ everywhere() {
 }
 
 for agent in random greedy planner; do everywhere $agent $agent 1000 300; done
-everywhere ppo:ppo-full ppo-full 300 100
+everywhere ppo:ppo-full ppo-full 1000 300
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
 for checkpoint in copy ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
