@@ -5,23 +5,24 @@ cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }
 mkdir -p results/{main,scenarios,sweep,options,crossplay}
 
-# The standard levels, scenarios, variants and modules: agent, name of its files, games at a level or in a scenario, games with an option.
+# The standard levels, scenarios, variants and modules: agent, name of its files, games at a level, in a scenario, with an option.
 everywhere() {
   play --agents "$1" --level 4200,5300,4211,4222 --games "$3" --out "results/main/$2.jsonl"
   for scenario in carausian_revolt danube_wars mauretanian_war great_persian_war; do
-    play --agents "$1" --scenario $scenario --games "$3" --out "results/scenarios/$scenario-$2.jsonl"
+    play --agents "$1" --scenario $scenario --games "$4" --out "results/scenarios/$scenario-$2.jsonl"
   done
-  play --agents "$1" --level 4211 --games "$4" --out "results/options/base-$2.jsonl"
+  play --agents "$1" --level 4211 --games "$5" --out "results/options/base-$2.jsonl"
   for variant in imperivm mare_nostrvm diarchia patres_patriae the_great; do
-    play --agents "$1" --level 4211 --variants $variant --games "$4" --out "results/options/$variant-$2.jsonl"
+    play --agents "$1" --level 4211 --variants $variant --games "$5" --out "results/options/$variant-$2.jsonl"
   done
   for module in dux pirates goths; do
-    play --agents "$1" --level 4211 --modules $module --games "$4" --out "results/options/$module-$2.jsonl"
+    play --agents "$1" --level 4211 --modules $module --games "$5" --out "results/options/$module-$2.jsonl"
   done
 }
 
-for agent in random greedy planner; do everywhere $agent $agent 1000 300; done
-everywhere ppo:ppo-full ppo-full 1000 300
+for agent in random greedy; do everywhere $agent $agent 1000 1000 300; done
+everywhere planner planner 1000 1000 300
+everywhere ppo:ppo-full ppo-full 1000 1000 300
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
 for checkpoint in copy ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
