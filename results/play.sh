@@ -27,7 +27,7 @@ for agent in random greedy planner ppo; do play --agents $agent --level rulebook
 for checkpoint in copy ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
-play --agents ppo --level 4200,5300,4211,4222 --games 1000 --out results/main/ppo.jsonl
+play --agents ppo --level 4200,5300,4211,4222 --games 3000 --out results/main/ppo.jsonl
 play --agents planner,greedy,random --partners --level 4200 --games 200 --out results/crossplay
 play --agents ppo,planner --partners --level 4200 --games 200 --out results/crossplay
 play --agents ppo,ppo:ppo-2 --partners --level 4200 --games 200 --out results/crossplay
