@@ -21,7 +21,7 @@ everywhere() {
 }
 
 for agent in random greedy; do everywhere $agent $agent 1000 1000 300; done
-everywhere planner planner 1000 1000 300
+everywhere planner planner 3000 1000 300
 everywhere ppo:ppo-full ppo-full 1000 1000 300
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
 for checkpoint in copy ppo-2 ppo-small; do
