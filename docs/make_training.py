@@ -150,7 +150,7 @@ space what is wanted there, and more layers pass that on along the links, so tha
 In `graph` there is only a pointer back to the spaces for actions that name one; `mlp` knows nothing of the board.
 
 **Processes** ([train/team.py](../train/team.py)): with `--processes 2` two processes play games of their own and learn one network;
-every update follows the mean of their clipped gradients. [benchmarks/latest.json](../benchmarks/latest.json) has the speed of training.
+every update follows the mean of their clipped gradients. `tetrarchia bench` measures the speed of training.
 
 **The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner, less so towards the end of a run.
 It is shaped by a potential: the chance to win as the planner judges positions, times what a win would pay now. All that a game gets
