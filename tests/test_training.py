@@ -33,7 +33,7 @@ from train.potential import potentials  # noqa: E402
 from train.ppo import Run, collect, fading, new_run, one_round  # noqa: E402
 from train.resume import load_run, save_run  # noqa: E402
 from train.speed import steps_a_second  # noqa: E402
-from train.team import Team, team_of  # noqa: E402
+from train.team import Team  # noqa: E402
 
 QUIET = Logger(None, [])
 
@@ -196,46 +196,12 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policies", [1, 4])
-def test_processes_that_learn_together_resume_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policies: int) -> None:
-    monkeypatch.chdir(tmp_path)
-    two = tiny(processes=2, policies=policies, steps=1024, learning_rate=1e-3, last_learning_rate=1e-3, entropy=0.005, last_entropy=0.005)
-
-    straight = load_checkpoint(whole_run.train(two, "straight"))
-    whole_run.train(two.changed({"steps": 512}), "stopped")
-    resumed = load_checkpoint(whole_run.resume("stopped", {"steps": 1024}))
-
-    assert straight.card["made"]["steps"] == resumed.card["made"]["steps"] == 1024
-    assert straight.card["weights"] == resumed.card["weights"]
-    with pytest.raises(ValueError, match="has 2 processes: it cannot go on with 1"):
-        whole_run.resume("stopped", {"processes": 1})
-
-
-def test_each_process_has_its_share_and_its_own_chances() -> None:
-    first, second = (tiny(processes=2).part(rank) for rank in range(2))
-
-    assert (first.games, first.minibatch) == (second.games, second.minibatch) == (8, 32)
-    assert first.seed != second.seed
-    with pytest.raises(ValueError, match="games of rules x processes"):
-        tiny(processes=3)
-
-
 def test_there_must_be_a_run_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="there is no run to resume"):
         load_run(tiny(), tmp_path, QUIET)
     with pytest.raises(ValueError, match="there is no run to resume in runs/none"):
         whole_run.resume("none", {})
-
-
-def fail(team: Team) -> None:
-    raise ValueError("no use")
-
-
-def test_a_process_that_fails_is_told_of() -> None:
-    with pytest.raises(RuntimeError, match="failed"), team_of(2, fail):
-        pass
 
 
 @pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml") if read_preset(path.stem).start])
