@@ -8,10 +8,10 @@ pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
 
-from agents.checkpoints import load_checkpoint  # noqa: E402
-from train import run as whole_run  # noqa: E402
-from train.options import TrainOptions, read_preset  # noqa: E402
-from train.team import Team, team_of  # noqa: E402
+from agents.checkpoints import load_checkpoint
+from train import run as whole_run
+from train.options import TrainOptions, read_preset
+from train.team import Team, team_of
 
 
 def tiny(**changes: object) -> TrainOptions:
