@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from agents.search.chance import STRIKES
-from agents.search.choosing import SAMPLES
-from agents.search.evaluation import COUNTS, load_weights
-from agents.search.turn_plan import WIDEST
-from agents.table import AGENTS
+from tetrarchia_agents.registry import AGENTS
+from tetrarchia_agents.search.beam_search import WIDEST
+from tetrarchia_agents.search.chance import STRIKES
+from tetrarchia_agents.search.selection import SAMPLES
+from tetrarchia_env.evaluation import FEATURES, load_weights
 
 PAGE = Path(__file__).parent / "agents.md"
 
@@ -69,7 +69,7 @@ boosts or blocks.
 
 ## What a position is worth
 The chance to win: the logistic function of the sum of these counts, each times its weight. `greedy` judges by them too. The weights are
-fitted to games of the planner itself by `python -m train.tune_planner`, which begins with those in `train/hand_set.toml`, and are kept in
+fitted to games of the planner itself by `python -m tetrarchia_train.tune_planner`, which begins with those in `train/hand_set.toml`, and are kept in
 `agents/search/weights.toml`. Not fitted are `border_unmet`, which is chosen by the games it wins, and `goths_or_rebels`, `pirates` and
 `dux`, which those games do not have: they are as set by hand. The tests
 in `tests/test_evaluation_counts.py` show a small position for each.
@@ -83,12 +83,12 @@ Weights are not importances: counts that go together share theirs, and one may b
 
 ## An agent of your own
 An agent has one method. It gets games (an array of records, `tetrarchia_env/engine/state.py`), a row of legal actions for each, and
-the lane in which each is played, for those who remember something. It returns the id of a legal action for each game:
+the env_id in which each is played, for those who remember something. It returns the id of a legal action for each game:
 
 ```python
 import numpy as np
 
-from agents import Agent, Seats, make_agent
+from tetrarchia_agents import Agent, TeamPolicy, make_agent
 from tetrarchia_env.batch import new_games, step
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.notation import action_id
@@ -96,29 +96,29 @@ from tetrarchia_env.options import Options
 
 
 class Cautious(Agent):
-    def act(self, games, masks, lanes):
+    def act(self, games, masks, env_ids):
         wishes = [action_id(text) for text in ("secure", "subdue", "calm")]
         wished = np.argmax(masks[:, wishes], axis=1)
-        others = make_agent("random").act(games, masks, lanes)
+        others = make_agent("random").act(games, masks, env_ids)
         return np.where(masks[:, wishes].any(axis=1), np.take(wishes, wished), others)
 ```
 
-`Seats` puts four agents, in turn order, into games and asks each for its Emperors' decisions:
+`TeamPolicy` puts four agents, in turn order, into games and asks each for its Emperors' decisions:
 
 ```python
-cautious, lanes = Cautious(), np.arange(8)
-games, masks = new_games(Options(level="4200"), seeds=lanes)
-seats = Seats([cautious, make_agent("greedy"), cautious, cautious], lanes=8)
-seats.begin(lanes, seeds=lanes)
+cautious, env_ids = Cautious(), np.arange(8)
+games, masks = new_games(Options(level="4200"), seeds=env_ids)
+team = TeamPolicy([cautious, make_agent("greedy"), cautious, cautious], env_ids=8)
+team.begin(env_ids, seeds=env_ids)
 while len(running := np.flatnonzero(games["phase"] != OVER)):
     actions = np.zeros(8, dtype=np.int64)
-    actions[running] = seats.act(games[running], masks[running], running)
+    actions[running] = team.act(games[running], masks[running], running)
     step(games, actions, masks)
 ```
 
 - What an agent gets are copies with other dice: it may play on in them, and cannot see the dice to come. Chance of its own it takes from
-  the words in `games["dice"]`; so a game is the same in any lane and company.
-- `begin(lanes)` tells an agent that new games begin there; one without a memory need not write it.
+  the words in `games["dice"]`; so a game is the same in any env_id and company.
+- `begin(env_ids)` tells an agent that new games begin there; one without a memory need not write it.
 - To have it by name, make it a dataclass whose fields are its options, with a default each, and add a line to `AGENTS` in
   `agents/table.py`.
 - `made_of()` names the files that decide what it does, beside the one it is written in. Result files keep a fingerprint of them.
@@ -138,7 +138,7 @@ def _agents() -> Iterator[str]:
 
 def _counts() -> Iterator[str]:
     weights = load_weights()[0]
-    for name, meaning in COUNTS.items():
+    for name, meaning in FEATURES.items():
         yield f"| `{name}` | {weights[name]:.4f} | {meaning} |"
 
 

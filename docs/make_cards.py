@@ -5,10 +5,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from agents.cards import CARD, CHECKPOINTS, own_checkpoints, read_card
-from eval.report.kept import Kept, load_kept
-from eval.statistics import wilson
+from tetrarchia_agents.cards import CARD, CHECKPOINTS, own_checkpoints, read_card
 from tetrarchia_env.files import write_whole
+from tetrarchia_eval.report.kept import Kept, load_kept
+from tetrarchia_eval.statistics import wilson
 
 RESULTS = Path(__file__).parents[1] / "results"
 AGENT = "ppo"

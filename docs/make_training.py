@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
-from agents.cards import CHECKPOINTS, own_checkpoints, read_card
-from eval.plots import curves, save
-from eval.statistics import Estimate, wilson
-from train.options import TrainOptions
-from train.publish import CURVE, TRIALS
+from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card
+from tetrarchia_eval.plots import curves, save
+from tetrarchia_eval.statistics import Estimate, wilson
+from tetrarchia_train.config import TrainOptions
+from tetrarchia_train.publish import CURVE, TRIALS
 
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
@@ -125,10 +125,10 @@ nothing was trained or chosen on, is in [results](results.md).
 <!-- not run: trains for hours -->
 ```sh
 tetrarchia train --preset ppo --name mine          # lessons, copying, PPO: into runs/mine
-tetrarchia train --name mine --resume              # go on after Ctrl-C, exactly; with --steps or --minutes: further than it was meant to go
+tetrarchia train --name mine --resume              # go on after Ctrl-C, exactly; with --total-timesteps or --max-minutes: further than it was meant to go
 tensorboard --logdir runs                          # win rates by difficulty, causes of loss, entropy, KL, steps a second, and more
 tetrarchia watch --agents ppo:runs/mine/latest     # look at it while it learns
-python -m train.publish mine my-name               # keep it in checkpoints/ with its curve; then it plays as ppo:my-name
+python -m tetrarchia_train.publish mine my-name               # keep it in checkpoints/ with its curve; then it plays as ppo:my-name
 ```
 
 `tetrarchia train --help` lists every option. A preset is a YAML file with the options of a good run; the kept ones are in

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import Seats, make_agents
-from eval.statistics import wilson
+from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OVER, ROME_FELL, WON
 from tetrarchia_env.notation import restore, snapshot
 from tetrarchia_env.render import draw_text
+from tetrarchia_eval.statistics import wilson
 
 POSITION: dict[str, Any] = {
     "turn": 31, "emperor": "constantius", "phase": "roman", "ip": 6, "passing": None,
@@ -33,13 +33,13 @@ GAMES = 200
 
 def outcomes(names: str) -> NDArray[np.int64]:
     """How these agents end the game, played on so many times with new dice each."""
-    games, lanes = np.repeat(restore(POSITION), GAMES), np.arange(GAMES)
-    batch.reseed(games, lanes)
-    masks, seats = batch.legal_masks(games), Seats(make_agents(names), GAMES)
-    seats.begin(lanes, lanes)
+    games, env_ids = np.repeat(restore(POSITION), GAMES), np.arange(GAMES)
+    batch.reseed(games, env_ids)
+    masks, team = batch.legal_masks(games), TeamPolicy(make_agents(names), GAMES)
+    team.begin(env_ids, env_ids)
     while len(running := np.flatnonzero(games["phase"] != OVER)):
         actions = np.zeros(GAMES, dtype=np.int64)  # of a finished game it is not looked at
-        actions[running] = seats.act(games[running], masks[running], running)
+        actions[running] = team.act(games[running], masks[running], running)
         batch.step(games, actions, masks)
     return games["outcome"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from eval.statistics import wilson
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.observation import OBSERVATION
+from tetrarchia_eval.statistics import wilson
 
 parser = argparse.ArgumentParser(description="Train a small network and measure it before and after.")
 parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
@@ -29,13 +29,13 @@ def end_game() -> dict[str, Any]:
 
 
 def measure(model: MaskablePPO, games: int = 500) -> str:
-    """How it plays: the first game of every lane, since short games would be over-counted among all."""
+    """How it plays: the first game of every environment, since short games would be over-counted among all."""
     env = tetrarchia_v0.sb3_vec_env(games, seed=1_000_000, **rules)
     seen, ends = env.reset(), {}
     while len(ends) < games:
         actions, _ = model.predict(seen, action_masks=env.action_masks())
         seen, _, over, infos = env.step(actions)
-        ends = {lane: infos[lane] for lane in np.flatnonzero(over)} | ends
+        ends = {env_id: infos[env_id] for env_id in np.flatnonzero(over)} | ends
     rate = wilson(sum(end["outcome"] == "won" for end in ends.values()), games)
     borders = np.mean([6 * end["terminal_observation"].view(OBSERVATION)["secured"] for end in ends.values()])
     return f"wins {rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%}) of {games} games, {borders:.2f} of 6 borders at the end"

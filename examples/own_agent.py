@@ -5,15 +5,15 @@ An agent has one method, `act`. It decides for many games at once, so it is writ
 
 import numpy as np
 
-from agents import Actions, Agent, Lanes, make_agent, seat
-from eval.arena import play_games
-from eval.comparison import compare_games, corrected
-from eval.summary import summarize
+from tetrarchia_agents import Actions, Agent, EnvIds, assign_players, make_agent
 from tetrarchia_env.batch import Games, Masks, observe
 from tetrarchia_env.board import BOARD, ROMAN_PROVINCES, SPACES
 from tetrarchia_env.engine.actions import ATTACK, END, MOVE, SECURE, SUBDUE
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_env.options import Options
+from tetrarchia_eval.arena import play_games
+from tetrarchia_eval.comparison import compare_games, corrected
+from tetrarchia_eval.summary import summarize
 
 STEPS = np.where(np.eye(SPACES), 0, np.where(BOARD.links, 1, SPACES))
 for middle in range(SPACES):  # from links to ways between any two spaces
@@ -23,7 +23,7 @@ for middle in range(SPACES):  # from links to ways between any two spaces
 class Firefighter(Agent):
     """Goes to the nearest Revolt, or border that can be secured, and does there what is to be done."""
 
-    def act(self, games: Games, masks: Masks, lanes: Lanes) -> Actions:
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Every action gets a number, and the highest of the legal ones is done."""
         seen = observe(games).view(OBSERVATION)[:, 0]
         here, goals = seen["figure"][:, 0], seen["revolt"][:, 0] > 0
@@ -41,7 +41,7 @@ class Firefighter(Agent):
 
 options, seeds = Options(level="5300"), range(1_000_000, 1_000_300)
 agents = {"firefighter": Firefighter(), "greedy": make_agent("greedy"), "random": make_agent("random")}
-games = {name: play_games(options, seat([agent]), seeds) for name, agent in agents.items()}
+games = {name: play_games(options, assign_players([agent]), seeds) for name, agent in agents.items()}
 
 print(f"{len(seeds)} games each at level {options.level}, with intervals of 95 %")
 for name, played in games.items():

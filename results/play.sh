@@ -24,7 +24,7 @@ for agent in random greedy; do everywhere $agent $agent 1000 1000 300; done
 everywhere planner planner 3000 1000 300
 everywhere ppo:ppo-full ppo-full 1000 1000 300
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
-for checkpoint in copy ppo-2 ppo-small; do
+for checkpoint in bc ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
 play --agents ppo --level 4200,5300,4211,4222 --games 3000 --out results/main/ppo.jsonl

@@ -12,8 +12,8 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
+from tetrarchia_env.env_state import OneGame
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.one_game import OneGame
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space, vector_space
 
 NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)

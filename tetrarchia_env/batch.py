@@ -4,14 +4,14 @@ A game is a record of `engine.state.GAME`; games are an array of them, one game 
 works on all games of an array in one compiled call; `masks` gets a row of legal actions (0 or 1) for each game.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
-from tetrarchia_env.engine.dice import draw, next_word, words
+from tetrarchia_env.engine.dice import draw, next_rng, rng_states
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.state import GAME, OVER, Game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
@@ -21,6 +21,8 @@ from tetrarchia_env.options import Options
 Games = NDArray[np.void]
 Masks = NDArray[np.int8]
 Seeds = int | Sequence[int] | NDArray[np.integer]
+Rows = NDArray[np.int64]
+Policy = Callable[[Games, Masks, Rows], NDArray[np.int64]]  # an action for each game; the rows say which of all games they are
 
 _LARGEST = 2**64 - 1
 
@@ -36,7 +38,7 @@ def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
 def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
     """Begin all these games anew; games of different options are different slices of one array."""
     games[:] = options.template
-    _begin(games, options.levels, options.draws_level, words(seed_array(seeds)), masks)
+    _begin(games, options.levels, options.draws_level, rng_states(seed_array(seeds)), masks)
 
 
 def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
@@ -69,24 +71,36 @@ def agents_to_act(games: Games) -> NDArray[np.int64]:
     return agents
 
 
-def playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
+def play_to_end(games: Games, masks: Masks, policy: Policy) -> None:
+    """Play all games to their ends; those still running are kept close together, so that nobody is asked about the others."""
+    rows = np.flatnonzero(games["phase"] != OVER)
+    running, legal = games[rows], masks[rows]
+    while len(rows):
+        step(running, policy(running, legal, rows), legal)
+        over = running["phase"] == OVER
+        if over.any():
+            games[rows[over]], masks[rows[over]] = running[over], 0
+            running, legal, rows = running[~over], legal[~over], rows[~over]
+
+
+def playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -> int:
     """Play uniformly random legal actions, at most `steps` a game; how many were played.
 
-    `choosers` holds a word for each game that its choices come from; it is left ready to go on.
+    `rngs` holds an RNG state for each game that its choices come from; it is left ready to go on.
     """
-    return int(_playout(games, masks, choosers, steps))
+    return int(_playout(games, masks, rngs, steps))
 
 
-def random_actions(masks: Masks, choosers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """A random legal action for each row, each as likely; `choosers` as in `playout`."""
+def random_actions(masks: Masks, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """A random legal action for each row, each as likely; `rngs` as in `playout`."""
     actions = np.zeros(len(masks), dtype=np.int64)
-    _random_actions(masks, choosers, actions)
+    _random_actions(masks, rngs, actions)
     return actions
 
 
 def reseed(games: Games, seeds: Seeds) -> None:
     """New dice from here on, so that a planner's copy does not show the dice to come."""
-    games["dice"] = words(seed_array(seeds))
+    games["dice"] = rng_states(seed_array(seeds))
 
 
 def seed_array(seeds: Seeds) -> NDArray[np.uint64]:
@@ -105,15 +119,15 @@ def _begin(games: Games, levels: NDArray[np.int8], draws: bool, dice: NDArray[np
 
 
 @jit
-def begin_at_level(game: Game, levels: NDArray[np.int8], draws: bool, word: np.uint64, mask: Masks) -> None:
+def begin_at_level(game: Game, levels: NDArray[np.int8], draws: bool, rng: np.uint64, mask: Masks) -> None:
     """A new game at the level given, or at one drawn from the list before anything else."""
     entry = 0
     if draws:
-        word = next_word(word)
-        entry = draw(word, np.uint64(len(levels)))
+        rng = next_rng(rng)
+        entry = draw(rng, np.uint64(len(levels)))
     for digit in range(4):
         game.level[digit] = levels[entry, digit]
-    begin(game, word, mask)
+    begin(game, rng, mask)
 
 
 @jit
@@ -147,38 +161,38 @@ def _agents_to_act(games: Games, agents: NDArray[np.int64]) -> None:
 
 
 @jit
-def _random_actions(masks: Masks, choosers: NDArray[np.uint64], actions: NDArray[np.int64]) -> None:
+def _random_actions(masks: Masks, rngs: NDArray[np.uint64], actions: NDArray[np.int64]) -> None:
     for i in range(len(masks)):
-        choosers[i] = next_word(choosers[i])
-        actions[i] = random_legal(masks[i], choosers[i])
+        rngs[i] = next_rng(rngs[i])
+        actions[i] = random_legal(masks[i], rngs[i])
 
 
 @jit
-def _playout(games: Games, masks: Masks, choosers: NDArray[np.uint64], steps: int) -> int:
+def _playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -> int:
     played = 0
     for i in range(len(games)):
-        played += _play_randomly(games[i], masks[i], choosers[i : i + 1], steps)
+        played += _play_randomly(games[i], masks[i], rngs[i : i + 1], steps)
     return played
 
 
 @jit
-def _play_randomly(game: Game, mask: Masks, chooser: NDArray[np.uint64], steps: int) -> int:
+def _play_randomly(game: Game, mask: Masks, rng: NDArray[np.uint64], steps: int) -> int:
     ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS  # scanning fewer is faster
     for played in range(steps):
         if game.phase == OVER:
             return played
-        chooser[0] = next_word(chooser[0])
-        play(game, random_legal(mask[:ids], chooser[0]), mask)
+        rng[0] = next_rng(rng[0])
+        play(game, random_legal(mask[:ids], rng[0]), mask)
     return steps
 
 
 @jit
-def random_legal(mask: Masks, word: np.uint64) -> int:
+def random_legal(mask: Masks, rng: np.uint64) -> int:
     """One of the legal actions, each as likely."""
     number = 0
     for action in range(len(mask)):
         number += int(mask[action])  # an int8 would wrap uncompiled
-    chosen = draw(word, np.uint64(number))
+    chosen = draw(rng, np.uint64(number))
     for action in range(len(mask)):
         chosen -= int(mask[action])
         if chosen < 0:

@@ -261,3 +261,9 @@ def encode_rules(game: Game, view: View) -> None:
     for digit in range(1, 4):
         view.level[digit] = game.level[digit] / 3
     view.fixed_setup[0] = game.fixed_setup
+
+
+def offset(part: str) -> int:
+    """Where a part of the observation begins."""
+    assert OBSERVATION.fields is not None
+    return OBSERVATION.fields[part][1] // 4

@@ -9,8 +9,8 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from tetrarchia_env.batched_games import ManyGames
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
-from tetrarchia_env.many_games import ManyGames
 from tetrarchia_env.spaces import RENDER_FPS, vector_space
 
 Indices = None | int | Iterable[int]

@@ -99,7 +99,7 @@ def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
 def _register() -> None:
     gymnasium.register(
         GYMNASIUM_ID,
-        entry_point="tetrarchia_env.single:TetrarchiaSingle",
+        entry_point="tetrarchia_env.gym_env:TetrarchiaSingle",
         vector_entry_point="tetrarchia_env.vector:TetrarchiaVector",
     )
     if hasattr(pettingzoo, "register"):  # from PettingZoo 1.26 on

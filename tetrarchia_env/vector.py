@@ -10,8 +10,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
+from tetrarchia_env.batched_games import ManyGames
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
-from tetrarchia_env.many_games import ManyGames
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, dict_space
 

@@ -50,14 +50,17 @@ def agent_names(incomplete: str) -> list[Offer]:
 
 
 def _checkpoints() -> list[str]:
-    from agents.cards import own_checkpoints
+    from tetrarchia_agents.cards import own_checkpoints
 
     return own_checkpoints()
 
 
 def preset_names() -> dict[str, str]:
     """Presets of training with the first line of each."""
-    return {file.stem: _first_comment(file) for file in sorted((ROOT / "train" / "presets").glob("*.yaml"), key=lambda file: file.stem)}
+    return {
+        file.stem: _first_comment(file)
+        for file in sorted((ROOT / "train" / "tetrarchia_train" / "presets").glob("*.yaml"), key=lambda file: file.stem)
+    }
 
 
 def _first_comment(file: Path) -> str:

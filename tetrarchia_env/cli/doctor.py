@@ -95,9 +95,9 @@ def _compiler() -> Iterator[Finding]:
     from tetrarchia_env import batch
 
     yield tried("rules", partial(_cache, batch))
-    from agents.search import turn_plan
+    from tetrarchia_agents.search import beam_search
 
-    yield tried("search", partial(_cache, turn_plan))
+    yield tried("search", partial(_cache, beam_search))
 
 
 def _cache(module: Any) -> str:
@@ -211,7 +211,7 @@ def _training() -> Iterator[Finding]:
 
 
 def _checkpoints() -> Iterator[Finding]:
-    from agents.cards import own_checkpoints
+    from tetrarchia_agents.cards import own_checkpoints
 
     names = own_checkpoints()
     if not names:
@@ -222,7 +222,7 @@ def _checkpoints() -> Iterator[Finding]:
 
 def _fitting(name: str) -> str:
     """What its card says; with torch, also that the weights load."""
-    from agents.cards import find_checkpoint, layout_digest, read_card
+    from tetrarchia_agents.cards import find_checkpoint, layout_digest, read_card
 
     card = read_card(find_checkpoint(name))
     if card.get("layout") != layout_digest():
@@ -230,7 +230,7 @@ def _fitting(name: str) -> str:
     told = f"fits the observation, made with environment {card['environment']}"
     if not (find_spec("torch") and find_spec("safetensors")):
         return told
-    from agents.checkpoints import load_checkpoint
+    from tetrarchia_agents.checkpoints import load_checkpoint
 
     weights = load_checkpoint(name).network.parameters()
     return f"{told}, {sum(weight.numel() for weight in weights):,} weights"

@@ -42,9 +42,9 @@ def levels(
 
 def level_in_words(level: str) -> str:
     """What the level is called, and a line for each digit."""
-    from eval.sweep import RULEBOOK_LEVELS
     from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
     from tetrarchia_env.options import Options
+    from tetrarchia_eval.sweep import RULEBOOK_LEVELS
 
     Options(level=level)  # refuses what is no level
     lines = [f"  {digit} {one if digit == '1' else many} {why}" for digit, (one, many, why) in zip(level, DIGITS, strict=True)]
@@ -55,7 +55,7 @@ def level_in_words(level: str) -> str:
 
 
 def _digits(level: str) -> Table:
-    from eval.sweep import EVERY
+    from tetrarchia_eval.sweep import EVERY
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("digit", "counts", "", "easiest to hardest"):

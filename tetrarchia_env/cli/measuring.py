@@ -70,8 +70,8 @@ def eval_(
     Results are kept: the same command goes on where it was stopped, or only shows them again.
     """
     wishes = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
-    from eval.command import evaluate
-    from eval.wishes import Wishes
+    from tetrarchia_eval.command import evaluate
+    from tetrarchia_eval.wishes import Wishes
 
     evaluate(Wishes(**wishes))
 
@@ -81,9 +81,9 @@ def bench(
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
 ) -> None:
     """Measure the rules, each face of the environment, training, start-up and compile times. Takes minutes."""
-    from eval.benchmark import measure, report
-    from eval.peers import measure_peers, ratios
     from tetrarchia_env.files import check_folder, write_whole
+    from tetrarchia_eval.benchmark import measure, report
+    from tetrarchia_eval.peers import measure_peers, ratios
 
     check_folder(out)
     rows = []

@@ -101,8 +101,8 @@ def chooser_of(names: str, seed: int) -> "Chooser":
     """How the agents decide in the one game of this seed."""
     import numpy as np
 
-    from agents import Seats, make_agents
+    from tetrarchia_agents import TeamPolicy, make_agents
 
-    seats, lane = Seats(make_agents(names), lanes=1), np.array([0])
-    seats.begin(lane, seed)
-    return lambda game, mask: int(seats.act(game, mask[np.newaxis], lane)[0])
+    team, env_id = TeamPolicy(make_agents(names), env_ids=1), np.array([0])
+    team.begin(env_id, seed)
+    return lambda game, mask: int(team.act(game, mask[np.newaxis], env_id)[0])

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "train" / "options.py"
+SOURCE = Path(__file__).parents[2] / "train" / "tetrarchia_train" / "config.py"
 KINDS = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT"}  # all others are lists
 
 

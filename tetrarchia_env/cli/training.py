@@ -1,4 +1,4 @@
-"""The command `train`, which `python -m train` is too."""
+"""The command `train`, which `python -m tetrarchia_train` is too."""
 
 import inspect
 import shlex
@@ -58,10 +58,10 @@ def train(
     """
     given = {option: value for option, value in changes.items() if value is not None}
     with _packages_of_training():
-        from train.options import read_preset
-        from train.run import LATEST
-        from train.run import resume as go_on
-        from train.run import train as begin
+        from tetrarchia_train.config import read_preset
+        from tetrarchia_train.run import LATEST
+        from tetrarchia_train.run import resume as go_on
+        from tetrarchia_train.run import train as begin
     if resume:
         if preset or until != "ppo":
             raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")

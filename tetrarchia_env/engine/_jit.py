@@ -18,7 +18,7 @@ from numba.core import event
 from tetrarchia_env.board import board_path
 
 PACKAGE = Path(__file__).parent.parent
-COMPILED = {"tetrarchia_env": "the rules, about half a minute", "agents": "the search, about a minute"}  # what is said of it
+COMPILED = {"tetrarchia_env": "the rules, about half a minute", "tetrarchia_agents": "the search, about a minute"}  # what is said of it
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

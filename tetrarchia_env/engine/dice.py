@@ -1,4 +1,4 @@
-"""Dice: each game's own word, one step of xorshift64 a die, so that a seed and the actions are the whole game."""
+"""Dice: each game's own RNG state, one step of xorshift64 a die, so that a seed and the actions are the whole game."""
 
 from typing import Any
 
@@ -13,30 +13,30 @@ _7, _13, _17, _32, _SIX = (np.uint64(n) for n in (7, 13, 17, 32, 6))
 
 
 @jit
-def next_word(word: np.uint64) -> np.uint64:
+def next_rng(rng: np.uint64) -> np.uint64:
     """One step of xorshift64."""
-    word ^= word << _13
-    word ^= word >> _7
-    word ^= word << _17
-    return word
+    rng ^= rng << _13
+    rng ^= rng >> _7
+    rng ^= rng << _17
+    return rng
 
 
 @jit
-def draw(word: np.uint64, choices: np.uint64) -> Any:
-    """A number in 0..choices-1 from the upper half of a word."""
-    return np.int64((word >> _32) * choices >> _32)
+def draw(rng: np.uint64, choices: np.uint64) -> Any:
+    """A number in 0..choices-1 from the upper half of an RNG state."""
+    return np.int64((rng >> _32) * choices >> _32)
 
 
 @jit
 def roll(game: Game) -> int:
     """One die, 1..6: the Roman R and the normal N alike."""
-    game.dice = next_word(game.dice)
+    game.dice = next_rng(game.dice)
     return draw(game.dice, _SIX) + 1
 
 
 @jit
-def words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The first word of each seed: SplitMix64's output, never 0 (xorshift would stay there)."""
+def rng_states(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The first RNG state of each seed: SplitMix64's output, never 0 (xorshift would stay there)."""
     z = seeds + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

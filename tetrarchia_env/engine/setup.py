@@ -32,9 +32,9 @@ TOKENS, FLEET_DIGIT, EXTRA_REVOLTS, INITIAL_ARMIES = range(4)  # a level's digit
 
 
 @jit
-def set_up(game: Game, word: np.uint64) -> None:
+def set_up(game: Game, rng: np.uint64) -> None:
     """R2, R12: a new game by the rules that the record names, up to the fleets (R2.6)."""
-    game.dice = word
+    game.dice = rng
     clear_time(game)
     clear_board(game)
     place_scenario(game)

@@ -36,9 +36,9 @@ IMPERIVM_POINTS = 6
 
 
 @jit
-def begin(game: Game, word: np.uint64, mask: Mask) -> None:
+def begin(game: Game, rng: np.uint64, mask: Mask) -> None:
     """Set up a new game and go to its first decision."""
-    set_up(game, word)
+    set_up(game, rng)
     if fleets_to_place(game) == 0:
         begin_turn(game)
     go_on(game, mask)

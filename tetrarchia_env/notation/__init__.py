@@ -2,7 +2,7 @@
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
 from tetrarchia_env.notation.replays import Replay, load_replay, play_replay, record_replay, save_replay
-from tetrarchia_env.notation.restoring import restore
+from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
 
 __all__ = [

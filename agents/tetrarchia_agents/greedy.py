@@ -1,0 +1,30 @@
+"""The agent that looks one action ahead."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_agents.search.beam_search import SearchBuffers, new_search_buffers
+from tetrarchia_agents.search.selection import look_ahead_all
+from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.evaluation import load_weights
+
+
+@dataclass(frozen=True)
+class GreedyAgent(Agent):
+    """Does what makes the position best, as the planner judges positions; an attack by the mean of its results."""
+
+    weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False, compare=False)
+    buffers: SearchBuffers = field(default_factory=new_search_buffers, init=False, repr=False, compare=False)
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        """The best next position in each game."""
+        actions = np.zeros(len(games), dtype=np.int64)
+        look_ahead_all(games, masks, self.buffers, self.weights, actions)
+        return actions
+
+    def weights_digest(self) -> bytes:
+        """Those of the evaluation."""
+        return self.weights.tobytes()

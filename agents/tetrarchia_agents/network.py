@@ -1,0 +1,259 @@
+"""The policy and value networks: an observation goes in, a logit for each action and a value come out.
+
+A space of the board is a node; message passing (Gilmer et al., Neural message passing for quantum chemistry, 2017) over its links
+is followed by a trunk that reads all nodes. `EncoderDecoderGNN` goes back from the trunk to the nodes, as encode-process-decode
+networks do (Battaglia et al., Relational inductive biases, deep learning, and graph networks, 2018); actions that name a space are
+chosen by pointing at its node (Vinyals et al., Pointer networks, 2015).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad, relu
+
+from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_env.board import BOARD, BROKEN, EMPERORS, NORMAL, SPACES
+from tetrarchia_env.engine.actions import DUX_DEPLOY, MOVE, ORDER
+from tetrarchia_env.observation import BY_SPACE, SIZE, offset
+
+NODE_FEATURES = sum(rows for rows, _ in BY_SPACE.values())  # numbers that the observation has for each space
+GLOBAL_FEATURES = SIZE - NODE_FEATURES * SPACES  # and beside them
+POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
+CONTEXT_DIM = 8  # features that the trunk sends to each node
+BATCH = 256  # games that go through the network together: there and back 168 us a game; 1,024 at once, which no cache holds, 271
+SMALL = 0.01  # scale of the policy's first weights: a new network prefers next to nothing
+MASKED = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
+
+
+class Network(nn.Module):
+    """Gives logits and values for a batch of observations."""
+
+    value_head: nn.Module
+
+    def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits, and what the value is read from."""
+        raise NotImplementedError
+
+    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """A row of logits, illegal actions included, and a value for each observation."""
+        logits, trunk = self.features(obs)
+        return logits, self.value_head(trunk).squeeze(-1)
+
+    def values(self, obs: Tensor) -> Tensor:
+        """The values alone."""
+        values: Tensor = self(obs)[1]
+        return values
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        """Those that only the value depends on."""
+        return list(self.value_head.parameters())
+
+    def train_value_only(self, only: bool) -> None:
+        """Freeze all other parameters, or let them go."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(not only)
+        for parameter in self.value_parameters():
+            parameter.requires_grad_(True)
+
+
+class MLP(Network):
+    """Two layers over the whole observation, for comparison."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.trunk = _trunk(SIZE, config.hidden_dim)
+        self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
+        self.value_head = _value_head(config.hidden_dim)
+
+    def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits and the trunk."""
+        trunk = self.trunk(obs)
+        return self.policy_head(trunk), trunk
+
+
+class BoardNetwork(Network):
+    """What the graph networks share: the same layers for every space, messages along the links, a trunk that reads all nodes.
+
+    Node tensors are [spaces, games, features]: messages and layers are then each one large product, with nothing to
+    transpose in between. The adjacency begins with the board's links and is learned.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.runs = [run for run in POINTED if run[0] < config.actions]
+        self.pointers = sum(kinds for _, kinds in self.runs)
+        self.node_features = nn.Linear(NODE_FEATURES, config.node_dim)
+        self.global_features = nn.Linear(GLOBAL_FEATURES, config.node_dim, bias=False)
+        self.node_embedding = nn.Parameter(torch.zeros(SPACES, 1, config.node_dim))
+        self.encoder = nn.ModuleList(MessageLayer(config.node_dim) for _ in range(config.encoder_layers))
+        self.readout = nn.Linear(config.node_dim, config.readout_dim)
+        self.trunk = _trunk(SPACES * config.readout_dim + GLOBAL_FEATURES, config.hidden_dim)
+        self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
+        self.value_head = _value_head(config.hidden_dim)
+
+    def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits and the trunk."""
+        logits, trunks = zip(*map(self._features, torch.split(obs, BATCH)), strict=True)
+        return torch.cat(logits), torch.cat(trunks)
+
+    def values(self, obs: Tensor) -> Tensor:
+        """Without the pointers, which they do not need."""
+        trunks = [self._encode(some)[-1] for some in torch.split(obs, BATCH)]
+        values: Tensor = self.value_head(torch.cat(trunks)).squeeze(-1)
+        return values
+
+    def _features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        nodes, readout, trunk = self._encode(obs)
+        return self.policy_head(trunk) + self._scatter(self._pointer_logits(nodes, readout, trunk).flatten(1)), trunk
+
+    def _encode(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The nodes, what is read of them ([games, spaces, readout]), and the trunk."""
+        global_features = obs[:, NODE_FEATURES * SPACES :]
+        nodes = self._nodes(obs, global_features)
+        readout = relu(self.readout(nodes)).transpose(0, 1).contiguous()
+        return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features], dim=1))
+
+    def _nodes(self, obs: Tensor, global_features: Tensor) -> Tensor:
+        """[spaces, games, node_dim] after message passing."""
+        rows = obs[:, : NODE_FEATURES * SPACES].view(-1, NODE_FEATURES, SPACES).permute(2, 0, 1).reshape(-1, NODE_FEATURES)
+        own = self.node_features(rows).view(SPACES, len(obs), -1)
+        nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding)
+        for layer in self.encoder:
+            nodes = layer(nodes)
+        return nodes
+
+    def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
+        """[games, pointers, spaces]: a logit for each kind of action that names a space, and each space."""
+        raise NotImplementedError
+
+    def _scatter(self, pointed: Tensor) -> Tensor:
+        """The pointers' logits at the ids of their actions, 0 elsewhere."""
+        parts, at = [], 0
+        for begin, kinds in self.runs:
+            part, pointed = pointed[:, : kinds * SPACES], pointed[:, kinds * SPACES :]
+            parts.append(pad(part, (begin - at, 0)))
+            at = begin + kinds * SPACES
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+
+
+class GNN(BoardNetwork):
+    """Pointers are products of the trunk's queries with what was read of the nodes."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.query = small_init(nn.Linear(config.hidden_dim, self.pointers * config.readout_dim))
+
+    def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
+        queries = self.query(trunk).view(len(readout), self.pointers, -1)
+        return torch.bmm(queries, readout.transpose(1, 2))
+
+
+class EncoderDecoderGNN(BoardNetwork):
+    """Message passing before and after the trunk: the first step of a way is liked for where it leads."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.broadcast = nn.Linear(config.hidden_dim, config.node_dim, bias=False)  # the same to all nodes
+        self.context = nn.Linear(config.hidden_dim, SPACES * CONTEXT_DIM)  # to each node its own
+        self.context_features = nn.Linear(CONTEXT_DIM, config.node_dim, bias=False)
+        self.decoder = nn.ModuleList(MessageLayer(config.node_dim) for _ in range(config.decoder_layers))
+        self.pointer = small_init(nn.Linear(config.node_dim, self.pointers))
+
+    def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
+        context = relu(self.context(trunk)).view(len(readout), SPACES, CONTEXT_DIM).transpose(0, 1)
+        nodes = nodes + self.broadcast(trunk) + self.context_features(context)
+        for layer in self.decoder:
+            nodes = layer(nodes)
+        logits: Tensor = self.pointer(nodes).permute(1, 2, 0)
+        return logits
+
+
+class MessageLayer(nn.Module):
+    """Each node adds what follows from itself and from its neighbours' messages."""
+
+    def __init__(self, node_dim: int) -> None:
+        super().__init__()
+        self.adjacency = nn.Parameter(board_adjacency())
+        self.own = nn.Linear(node_dim, node_dim)
+        self.message = nn.Linear(node_dim, node_dim, bias=False)
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        """[spaces, games, node_dim] to the same."""
+        neighbours = (self.adjacency @ nodes.flatten(1)).view_as(nodes)
+        return nodes + relu(self.own(nodes) + self.message(neighbours))
+
+
+class IndependentPolicies(Network):
+    """A network for each Emperor; the one who observes decides which."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(NETWORKS[config.kind](config) for _ in EMPERORS)
+
+    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """Each row by the network of its Emperor."""
+        parts = [(rows, *self.networks[emperor](obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
+        back = torch.cat([rows for rows, _, _ in parts]).argsort()
+        return torch.cat([logits for _, logits, _ in parts])[back], torch.cat([values for _, _, values in parts])[back]
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        """Those of all four."""
+        return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
+
+
+NETWORKS: dict[str, type[Network]] = {"gnn": GNN, "gnn-decoder": EncoderDecoderGNN, "mlp": MLP}
+
+
+def make_network(config: NetworkConfig) -> Network:
+    """A new network with random weights from torch's generator."""
+    return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
+
+
+def expand_action_head(network: Network, config: NetworkConfig) -> Network:
+    """A network for more actions that knows what this one does: the ids it has come first in both."""
+    larger, known = make_network(config), network.state_dict()
+    with torch.no_grad():
+        for name, weights in larger.state_dict().items():
+            weights[: len(known[name])] = known[name]
+    return larger
+
+
+def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
+    """Of a choice among the legal actions; an illegal one has probability 0."""
+    return torch.log_softmax(logits.masked_fill(~legal, MASKED), dim=-1)
+
+
+def board_adjacency() -> Tensor:
+    """[spaces, spaces] how strong messages are at first: over links more than broken ones more than shared coasts; rows sum to 1."""
+    coasts = (BOARD.coasts[:, None] & BOARD.coasts[None, :]) > 0
+    strength = np.where(BOARD.links == NORMAL, 1.0, np.where(BOARD.links == BROKEN, 0.5, np.where(coasts, 0.1, 0.0)))
+    np.fill_diagonal(strength, 0)
+    return torch.tensor(strength / strength.sum(axis=1, keepdims=True), dtype=torch.float32)
+
+
+def small_init(layer: nn.Linear) -> nn.Linear:
+    """The layer with its random weights made small."""
+    with torch.no_grad():
+        layer.weight.mul_(SMALL)
+        layer.bias.mul_(SMALL)
+    return layer
+
+
+def _rows_by_emperor(obs: Tensor) -> Iterator[tuple[int, Tensor]]:
+    at = offset("identity")
+    viewer = obs[:, at : at + len(EMPERORS)].argmax(dim=1)
+    for emperor in range(len(EMPERORS)):
+        rows = torch.nonzero(viewer == emperor).squeeze(1)
+        if len(rows):
+            yield emperor, rows
+
+
+def _trunk(inputs: int, hidden_dim: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, hidden_dim), nn.ReLU(), nn.Linear(hidden_dim, hidden_dim), nn.ReLU())
+
+
+def _value_head(hidden_dim: int) -> nn.Module:
+    """Two layers, so that it can learn with the trunk frozen."""
+    return nn.Sequential(nn.Linear(hidden_dim, 64), nn.ReLU(), nn.Linear(64, 1))

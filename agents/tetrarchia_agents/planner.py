@@ -1,0 +1,48 @@
+"""The agent that plans its turn to the end, and what the Barbarians will make of it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_agents.search.beam_search import WIDEST, SearchBuffers, Width, new_search_buffers
+from tetrarchia_agents.search.selection import plan_all
+from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.evaluation import load_weights, weights_of
+
+
+@dataclass(frozen=True)
+class PlannerAgent(Agent):
+    """Beam search over the turn; attacks by their exact odds, its ends by the 36 strikes of the Barbarian phase."""
+
+    beam: int = 32  # positions kept after each action
+    ends: int = 16  # ends of the turn that the Barbarian phase is looked at for
+    attacks: int = 4  # attacks after which the turn is planned anew
+    weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False, compare=False)
+    buffers: tuple[SearchBuffers, SearchBuffers] = field(
+        default_factory=lambda: (new_search_buffers(), new_search_buffers()), init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        for option in ("beam", "ends", "attacks"):
+            if not 1 <= getattr(self, option) <= WIDEST:
+                raise ValueError(f"planner:{option} is from 1 to {WIDEST}, not {getattr(self, option)}")
+
+    @classmethod
+    def with_weights(cls, weights: NDArray[np.float64]) -> "PlannerAgent":
+        """One that judges positions by other weights than those kept."""
+        agent = cls()
+        object.__setattr__(agent, "weights", weights_of(weights))
+        return agent
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        """The first action of the best plan in each game."""
+        actions = np.zeros(len(games), dtype=np.int64)
+        width = Width(self.beam, self.ends, self.attacks)
+        plan_all(games, masks, *self.buffers, width, self.weights, actions)
+        return actions
+
+    def weights_digest(self) -> bytes:
+        """Those of the evaluation."""
+        return self.weights.tobytes()

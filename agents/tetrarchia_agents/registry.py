@@ -1,0 +1,86 @@
+"""Agents by name: `random`, `planner:beam=64`, `my_module.MyAgent`; options stand after colons."""
+
+import sys
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tetrarchia_agents.agent import Agent
+from tetrarchia_agents.team_policy import PLAYERS, assign_players
+
+# Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
+AGENTS = {
+    "random": "tetrarchia_agents.random:RandomAgent",
+    "greedy": "tetrarchia_agents.greedy:GreedyAgent",
+    "planner": "tetrarchia_agents.planner:PlannerAgent",
+    "mcts": "tetrarchia_agents.mcts:MCTSAgent",
+    "ppo": "tetrarchia_agents.ppo:PPOAgent",
+}
+
+
+def make_agent(text: str) -> Agent:
+    """The agent of a name with options, `name:option=value:...`; the first option's name may be left out.
+
+    Anybody's own class is named by its module, in this folder or installed: `my_module.MyAgent`. The fields of a dataclass
+    are its options.
+    """
+    name, *given = text.split(":")
+    agent = _class_of(name) if name in AGENTS else _own_class(name)
+    options = {field.name: field for field in fields(agent) if field.init} if is_dataclass(agent) else {}
+    chosen: dict[str, Any] = {}
+    for option in given:
+        key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
+        if key not in options:
+            raise ValueError(f"agent {name} has no option {key or option!r}: it has {', '.join(options) or 'none'}")
+        if key in chosen:
+            raise ValueError(f"agent {name}: option {key} is given twice in {text!r}")
+        chosen[key] = _read(f"{name}:{key}", value, options[key].type)
+    made: Agent = agent(**chosen)
+    return made
+
+
+def _class_of(name: str) -> Any:
+    module, _, kind = AGENTS[name].partition(":")
+    try:
+        return getattr(import_module(module), kind)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"agent {name} needs the package {error.name}: pip install 'tetrarchia[train]'") from None
+
+
+def _own_class(name: str) -> Any:
+    module, _, kind = name.rpartition(".")
+    if not module:
+        raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module), kind)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ValueError(f"agent {name}: {error}") from None
+
+
+def _read(option: str, value: str, kind: Any) -> Any:
+    """An option's value as its field wants it."""
+    if kind not in (int, float):
+        return value
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{option} is a {'whole ' if kind is int else ''}number, not {value!r}") from None
+
+
+def make_agents(names: str, players: int | None = None) -> tuple[Agent, ...]:
+    """R13.1: the agent of each Emperor, from one to four names with commas, a name for each player (or one for all)."""
+    return assign_players([make_agent(name) for name in named(names, players)])
+
+
+def named(names: str, players: int | None = None) -> list[str]:
+    """The name of each player's agent."""
+    given = names.split(",")
+    if players is not None and players not in PLAYERS:
+        raise ValueError(f"players: 1 to 4 share the four Emperors, not {players}")
+    if len(given) not in (PLAYERS if players is None else (1, players)):
+        wanted = "one to four names" if players is None else f"one name or {players}"
+        raise ValueError(f"agents: give {wanted}, with commas, not {names!r}")
+    return given * players if players is not None and len(given) == 1 else given

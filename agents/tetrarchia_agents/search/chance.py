@@ -1,0 +1,105 @@
+"""What chance makes of a position: the three ends of a combat, and the Barbarian phase that follows a turn."""
+
+from typing import Any
+
+import numpy as np
+
+from tetrarchia_agents._jit import jit
+from tetrarchia_env.batch import Games
+from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine.barbarians import advance, barbarian_phase, expel, line_up, spread_revolts, strike_province
+from tetrarchia_env.engine.combat import conclude, odds
+from tetrarchia_env.engine.dice import next_rng
+from tetrarchia_env.engine.pirates import ATTACK_COST
+from tetrarchia_env.engine.state import ADVANCE, ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OFF, OVER, PIRATES, ROMAN, Game
+from tetrarchia_env.engine.tables import BIT, NORMAL
+from tetrarchia_env.engine.turn import answer_block, answer_boost, finish_turn
+from tetrarchia_env.evaluation import Weights, win_probability
+
+STRIKES = 36  # the ways R N can fall in R6.3
+
+
+@jit
+def is_attack(action: int) -> bool:
+    """Whether dice decide what the action does (R5)."""
+    by_emperor = a.ATTACK <= action < a.BASE_ACTIONS or action == a.ATTACK_PIRATES
+    return by_emperor or a.DUX_ATTACK <= action < a.DUX_SUBDUE or action == a.DUX_ATTACK_PIRATES
+
+
+@jit
+def fighters(game: Game, action: int) -> tuple[Any, Any]:
+    """R5.1: the figure that attacks, and its foe."""
+    if action == a.ATTACK_PIRATES:
+        return game.emperor, PIRATES
+    if action == a.DUX_ATTACK_PIRATES:
+        return DUX, PIRATES
+    if action < a.BASE_ACTIONS:
+        return game.emperor, np.int64(action - a.ATTACK)
+    return DUX, np.int64(action - a.DUX_ATTACK)
+
+
+@jit
+def chances(game: Game, action: int) -> tuple[float, float, float]:
+    """R5.1: how likely an attack is won, drawn, lost; Galerius' boosts (R10.1) not counted."""
+    figure, foe = fighters(game, action)
+    wins, losses = odds(game, figure, foe)
+    return wins / 36, (36 - wins - losses) / 36, losses / 36
+
+
+@jit
+def settle_attack(game: Game, action: int, result: int) -> None:
+    """R4.7, R5.4, R11.2: the attack is paid and has this result: 1 won, 0 drawn, -1 lost."""
+    figure, foe = fighters(game, action)
+    if foe == PIRATES:
+        game.ip -= ATTACK_COST
+    else:
+        cost = 1 if NORMAL[game.at[figure]] & BIT[foe] else 2
+        game.ip -= cost + (game.revolts & BIT[foe] != 0)
+    game.fighter, game.foe = figure, foe
+    conclude(game, result)
+
+
+@jit
+def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, rng: np.uint64) -> float:
+    """The worth of ending the turn in games[i]: the mean over the 36 strikes of R6.3, the other dice rolled from the RNG state `rng`."""
+    if games[i].phase == OVER:
+        return win_probability(games[i], weights)
+    total = 0.0
+    for province in range(STRIKES):
+        rng = next_rng(rng)
+        spare[0] = games[i]
+        spare[0].dice = rng
+        barbarians_strike(spare[0], province)
+        total += win_probability(spare[0], weights)
+    return total / STRIKES
+
+
+@jit
+def barbarians_strike(game: Game, province: int) -> None:
+    """R6 with the first province given; up to the next Emperor's turn, reactions (R10.1) declined."""
+    spread_revolts(game)
+    if game.phase != OVER:
+        expel(game)
+        space = province
+        while space != OFF:
+            space = strike_province(game, space)
+    if game.phase != OVER:
+        line_up(game)
+        game.phase = ADVANCE
+    while game.phase != OVER and game.phase != ROMAN and game.phase != ARRIVAL:
+        march_on(game)
+
+
+@jit
+def march_on(game: Game) -> None:
+    """R8: one step of the advance, then the next turn. `turn.go_on` would also find what is legal then, which nobody asks for."""
+    if game.phase == BOOST:
+        answer_boost(game, a.ACCEPT)
+    elif game.phase == BLOCK:
+        answer_block(game, a.ACCEPT)
+    elif game.phase == BARBARIAN:  # R3.3: the next Emperor cannot even enter
+        barbarian_phase(game)
+    elif game.march[0] != OFF:
+        advance(game)
+    else:
+        finish_turn(game)

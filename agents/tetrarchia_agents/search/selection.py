@@ -1,0 +1,76 @@
+"""The agents' compiled choices, game after game: one action ahead, or a whole turn."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_agents._jit import jit
+from tetrarchia_agents.search.beam_search import NONE, NOTHING, SearchBuffers, Width, expand, plan
+from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.engine.dice import next_rng
+from tetrarchia_env.engine.state import ARRIVAL, ROMAN
+from tetrarchia_env.engine.turn import play
+from tetrarchia_env.evaluation import Weights, win_probability
+
+SAMPLES = 16  # games that a decision out of turn is tried in
+
+
+@jit
+def plan_all(
+    games: Games,
+    masks: Masks,
+    outer: SearchBuffers,
+    inner: SearchBuffers,
+    width: Width,
+    weights: NDArray[np.void],
+    actions: NDArray[np.int64],
+) -> None:
+    """The planner's choice in each game."""
+    for i in range(len(games)):
+        if games[i].phase == ROMAN or games[i].phase == ARRIVAL:
+            actions[i] = plan(games, i, outer, inner, width, weights[0])
+        else:
+            actions[i] = try_all(games, i, masks[i], outer, weights[0])
+
+
+@jit
+def look_ahead_all(games: Games, masks: Masks, buffers: SearchBuffers, weights: NDArray[np.void], actions: NDArray[np.int64]) -> None:
+    """The best action by the position after it, in each game."""
+    for i in range(len(games)):
+        if games[i].phase == ROMAN or games[i].phase == ARRIVAL:
+            actions[i] = look_ahead(games, i, buffers, weights[0])
+        else:
+            actions[i] = try_all(games, i, masks[i], buffers, weights[0])
+
+
+@jit
+def look_ahead(games: Games, i: int, buffers: SearchBuffers, weights: Weights) -> int:
+    """The action of the turn that leads to the best position; of an attack the mean."""
+    buffers.beam[0] = games[i]
+    buffers.firsts[0] = NONE
+    children, ends = expand(buffers, NOTHING, NOTHING, NOTHING, weights)
+    best, action = -1.0, NONE
+    for child in range(children):
+        if buffers.child_values[child] > best:
+            best, action = buffers.child_values[child], buffers.child_firsts[child]
+    for end in range(ends):
+        if buffers.end_values[end] > best:
+            best, action = buffers.end_values[end], buffers.end_firsts[end]
+    return action
+
+
+@jit
+def try_all(games: Games, i: int, mask: Masks, buffers: SearchBuffers, weights: Weights) -> int:
+    """Fleets (R2.6) and reactions (R10.1): the action whose results, dice rolled anew, are worth most in the mean."""
+    best, chosen = -1.0, NONE
+    for action in range(len(mask)):
+        if mask[action]:
+            total, rng = 0.0, games[i].dice
+            for _ in range(SAMPLES):
+                rng = next_rng(rng)
+                buffers.spare[0] = games[i]
+                buffers.spare[0].dice = rng
+                play(buffers.spare[0], action, buffers.mask)
+                total += win_probability(buffers.spare[0], weights)
+            if total > best:
+                best, chosen = total, action
+    return chosen

@@ -1,0 +1,243 @@
+"""How fast the game is, from the bare rules to each face of the environment; start-up and compile times."""
+
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from statistics import median
+from typing import Any
+
+import gymnasium
+import numba
+import numpy as np
+import pettingzoo
+
+from tetrarchia_env import __version__, batch, tetrarchia_v0
+from tetrarchia_env.engine.dice import rng_states
+from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.raster import draw_rgb
+from tetrarchia_env.show import frames_of_play
+from tetrarchia_eval import arena
+
+EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
+LANES = 512
+START = """
+import time
+begun = time.perf_counter()
+from tetrarchia_env.batch import new_games, step
+from tetrarchia_env.options import Options
+games, masks = new_games(Options(), 0)
+first_reset = time.perf_counter() - begun
+step(games, masks.argmax(axis=1), masks)
+print(first_reset, time.perf_counter() - begun)
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure."""
+
+    what: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: seconds a round, rounds of which the median counts, games of a playout, what to train."""
+
+    seconds: float = 1.0
+    rounds: int = 5
+    games: int = 20_000
+    presets: tuple[str, ...] = ("ppo", "ppo:mlp", "small")  # what the layers over the board cost is seen beside an mlp
+
+
+def measure(effort: Effort | None = None) -> Iterator[Row]:
+    """One row after the other, on one core but for the arena and training."""
+    effort = effort or Effort()
+    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
+        yield from playouts(name, Options(**arguments), effort)
+    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
+        yield Row(f"batch with observation and mask, {name}", rate(vector(**arguments), effort), "steps/s")
+    if find_spec("stable_baselines3"):
+        yield Row("Stable-Baselines3 VecEnv", rate(vec_env(), effort), "steps/s")
+    yield Row("Gymnasium", rate(single(), effort), "steps/s")
+    yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
+    yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
+    if find_spec("resvg_py"):
+        yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
+    for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
+        yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
+    if find_spec("sb3_contrib"):
+        yield from training(effort.presets)
+    yield from start_up()
+
+
+def playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
+    """Random legal play to the end with full masks: steps and games a second."""
+    rates = [_playout(options, effort.games, first) for first in range(effort.rounds + 1)][1:]  # the first warms up
+    yield Row(f"playouts, {name}", median(steps for steps, _ in rates), "steps/s")
+    yield Row(f"playouts, {name}", median(games for _, games in rates), "games/s")
+
+
+def _playout(options: Options, number: int, first: int) -> tuple[float, float]:
+    games, masks = batch.new_games(options, np.arange(first * number, (first + 1) * number))
+    rngs = rng_states(np.arange(number, dtype=np.uint64))
+    begun = time.perf_counter()
+    steps = batch.playout(games, masks, rngs, steps=1_000_000)
+    seconds = time.perf_counter() - begun
+    return steps / seconds, number / seconds
+
+
+def rate(play: Callable[[], int], effort: Effort) -> float:
+    """Steps a second of a function that plays some and says how many; the median round."""
+    play()
+    return median(_rate(play, effort.seconds) for _ in range(effort.rounds))
+
+
+def _rate(play: Callable[[], int], seconds: float) -> float:
+    begun = time.perf_counter()
+    steps = 0
+    while time.perf_counter() - begun < seconds:
+        steps += play()
+    return steps / (time.perf_counter() - begun)
+
+
+def vector(**arguments: Any) -> Callable[[], int]:
+    """Random play in the vector face, the observation not copied."""
+    env = tetrarchia_v0.vector_env(LANES, copy=False, **arguments)
+    env.reset(seed=1)
+    rngs = rng_states(np.arange(LANES, dtype=np.uint64))
+
+    def play() -> int:
+        env.step(batch.random_actions(env.many.masks, rngs))
+        return LANES
+
+    return play
+
+
+def vec_env() -> Callable[[], int]:
+    """The same in Stable-Baselines3's face, masks asked for as MaskablePPO does."""
+    env = tetrarchia_v0.sb3_vec_env(LANES, seed=1)
+    env.reset()
+    rngs = rng_states(np.arange(LANES, dtype=np.uint64))
+
+    def play() -> int:
+        masks = env.env_method("action_masks").view(np.int8)
+        env.step(batch.random_actions(masks, rngs))
+        return LANES
+
+    return play
+
+
+def single() -> Callable[[], int]:
+    """One random game in the Gymnasium face."""
+    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
+    rng = random.Random(1)
+
+    def play() -> int:
+        seen, _ = env.reset(seed=rng.getrandbits(32))
+        steps, over = 0, False
+        while not over:
+            seen, _, terminated, truncated, _ = env.step(choose(rng, seen["action_mask"]))
+            steps, over = steps + 1, terminated or truncated
+        return steps
+
+    return play
+
+
+def aec(env: Any) -> Callable[[], int]:
+    """One random game in a PettingZoo AEC environment with masks, ours or another."""
+    rng = random.Random(1)
+
+    def play() -> int:
+        env.reset(seed=rng.getrandbits(31))
+        steps = 0
+        for _ in env.agent_iter():
+            seen, _, terminated, truncated, info = env.last()
+            mask = seen["action_mask"] if "action_mask" in seen else info["action_mask"]
+            env.step(None if terminated or truncated else choose(rng, mask))
+            steps += 1
+        return steps
+
+    return play
+
+
+def pictures() -> Callable[[], int]:
+    """Every position of random games, each game a new one: what is kept of a picture helps only the next ones."""
+    rng = random.Random(1)
+
+    def play() -> int:
+        frames = list(frames_of_play(Options(), rng.getrandbits(32), lambda _, mask: choose(rng, mask)))
+        for frame in frames:
+            draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice)
+        return len(frames)
+
+    return play
+
+
+def match(agent: str, games: int) -> float:
+    """Seconds that the arena takes for so many games, its processes started and nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        arena.run(arena.plan(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
+        return time.perf_counter() - begun
+
+
+def training(presets: tuple[str, ...]) -> Iterator[Row]:
+    """PPO from end to end, in a process of its own: it sets torch's threads."""
+    command = [sys.executable, "-m", "tetrarchia_train.speed", *presets]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for preset, speed in zip(presets, done.stdout.split()[-len(presets) :], strict=True):
+        yield Row(f"training, preset {preset}, both cores", float(speed), "steps/s")
+
+
+def choose(rng: random.Random, mask: Any) -> int:
+    """One of the legal actions."""
+    legal = np.flatnonzero(mask)
+    return int(legal[rng.randrange(len(legal))])
+
+
+def start_up() -> Iterator[Row]:
+    """Seconds in a new process: compiling everything, and finding it compiled."""
+    with tempfile.TemporaryDirectory() as cache:
+        _, cold = start_times(cache)
+        warm, _ = start_times(cache)
+    yield Row("import, compile from cold, reset and step", cold, "s")
+    yield Row("import to first reset, compiled before", warm, "s")
+
+
+def start_times(cache: str) -> tuple[float, float]:
+    """Seconds to the first reset and to the first step with this folder for the compiler's cache."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    run = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True, check=True)
+    reset, step = run.stdout.split()
+    return float(reset), float(step)
+
+
+def report(rows: list[Row]) -> str:
+    """The rows as JSON, with the machine, the versions and the date they belong to."""
+    libraries = {"numba": numba, "numpy": np, "gymnasium": gymnasium, "pettingzoo": pettingzoo}
+    machine = {"processor": processor(), "cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()}
+    versions = {"tetrarchia": __version__} | {name: library.__version__ for name, library in libraries.items()}
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"date": date, "machine": machine, "versions": versions, "rows": [asdict(row) for row in rows]}
+    return json.dumps(content, indent=1) + "\n"
+
+
+def processor() -> str:
+    """Its model where the system tells, else its architecture."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()

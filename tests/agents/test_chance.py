@@ -1,0 +1,181 @@
+"""What chance makes of a position, as the planner reckons it: the results of attacks and of the Barbarian phase are the engine's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.positions import play, position
+from tetrarchia_agents.search.beam_search import new_search_buffers
+from tetrarchia_agents.search.chance import after_barbarians, chances, is_attack, settle_attack
+from tetrarchia_env.batch import Games, legal_masks, reseed, step
+from tetrarchia_env.engine.actions import ACCEPT, ACTIONS, END
+from tetrarchia_env.engine.state import BLOCK, BOOST
+from tetrarchia_env.engine.turn import act, answer_boost
+from tetrarchia_env.evaluation import load_weights, win_probability
+from tetrarchia_env.notation import action_id, action_text
+
+Changes = dict[str, Any]
+WEIGHTS = load_weights()[0]
+BORDERS = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "PERSIA", "LIBYA")
+DUX, PIRATES, GREAT = {"modules": ["dux"]}, {"modules": ["dux", "pirates"]}, {"variants": ["the_great"]}
+
+# R5.1: attacks
+
+ARMY = ["CARTHAGINENSIS", "I", "army"]
+IN_LVSITANIA: Changes = {"emperors": {"diocletian": "LVSITANIA"}, "armies": [ARMY]}
+AT_SEA: Changes = {"rules": PIRATES, "pirates": "AEGAEVM", "dux": "ASIA", "emperors": {"diocletian": "CILICIA"}}
+ATTACKS: dict[str, tuple[Changes, str]] = {
+    "plain": (IN_LVSITANIA, "attack CARTHAGINENSIS"),
+    "on a Revolt": (IN_LVSITANIA | {"tokens": {"CARTHAGINENSIS": "revolt", "BAETICA": "revolt"}}, "attack CARTHAGINENSIS"),
+    "from a token": (IN_LVSITANIA | {"tokens": {"CARTHAGINENSIS": "unrest", "LVSITANIA": "diocletian"}}, "attack CARTHAGINENSIS"),
+    "broken link": (
+        {"emperors": {"diocletian": "TARRACONENSIS"}, "armies": [["NARBONENSIS", "I", "army"]], "tokens": {"NARBONENSIS": "revolt"}},
+        "attack NARBONENSIS",
+    ),
+    "doubled": (IN_LVSITANIA | {"emperors": {"diocletian": "LVSITANIA", "galerius": "BAETICA"}}, "attack CARTHAGINENSIS"),
+    "doubled against": (
+        {"emperors": {"diocletian": "NARBONENSIS"}, "armies": [["AQVITANIA", "II", "army"], ["LVGDVNENSIS", "II", "army"]]},
+        "attack AQVITANIA",
+    ),
+    "Goths": (
+        {
+            "emperor": "maximian",
+            "armies": [["RHAETIA", "III", "goths"]],
+            "tokens": {"CISALPINA": "galerius"},
+            "rules": {"modules": ["goths"]},
+        },
+        "attack RHAETIA",
+    ),
+    "Rebel": (
+        {
+            "rules": {"scenario": "great_persian_war"},
+            "armies": [["LIBYA", "VI", "rebel"]],
+            "tokens": {"LIBYA": "revolt"},
+            "emperors": {"diocletian": "AEGYPTVS"},
+        },
+        "attack LIBYA",
+    ),
+    "the Great": (IN_LVSITANIA | {"rules": GREAT, "glory": {"diocletian": 1}}, "attack CARTHAGINENSIS"),
+    "the Great, no glory": (IN_LVSITANIA | {"rules": GREAT, "reserve": {"unrest": 0}}, "attack CARTHAGINENSIS"),
+    "Dux": (
+        {"rules": DUX, "dux": "LVSITANIA", "armies": [ARMY], "tokens": {"LVSITANIA": "galerius", "CARTHAGINENSIS": "revolt"}},
+        "dux attack CARTHAGINENSIS",
+    ),
+    "Pirates": (AT_SEA | {"tokens": {"ASIA": "diocletian", "SYRIA": "revolt", "THRACIA": "maximian"}}, "attack PIRATES"),
+    "Dux at sea": (AT_SEA | {"tokens": {"SYRIA": "revolt", "THRACIA": "maximian"}, "ip": 2}, "dux attack PIRATES"),
+    "boosts declined": (
+        {"rules": {"variants": ["imperivm"]}, "emperor": "galerius", "armies": [["NORICVM", "III", "army"]]},
+        "attack NORICVM",
+    ),
+}
+
+
+def attacked(changes: Changes, text: str, dice: tuple[int, int]) -> Games:
+    """The engine's own record after the attack, with these dice; no boost (R10.1)."""
+    game = position(**changes, dice=dice)
+    act(game[0], action_id(text))
+    if game["phase"][0] == BOOST:
+        answer_boost(game[0], ACCEPT)
+    return game
+
+
+@pytest.mark.parametrize(("changes", "text"), ATTACKS.values(), ids=ATTACKS)
+def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> None:
+    """R5.1, R5.4, R4.7, R10.5, R11: each of the 36 rolls leaves one of the three records, and they are as likely as told."""
+    action, settled = action_id(text), {}
+    for result in (1, 0, -1):
+        game = position(**changes)
+        settle_attack(game[0], action, result)
+        game["dice"] = 0
+        settled[game.tobytes()] = result
+    seen = []
+    for dice in np.ndindex(6, 6):
+        game = attacked(changes, text, (dice[0] + 1, dice[1] + 1))
+        game["dice"] = 0
+        seen.append(settled[game.tobytes()])
+    assert len(settled) == len(set(seen)) == 3
+    assert chances(position(**changes)[0], action) == pytest.approx([seen.count(result) / 36 for result in (1, 0, -1)])
+
+
+def test_an_attack_is_what_is_called_so() -> None:
+    assert [action for action in range(ACTIONS) if is_attack(action) != ("attack" in action_text(action))] == []
+
+
+# R6: the Barbarian phase
+
+
+def worth_of_end(game: Games, word: int) -> float:
+    """What the planner thinks ending the turn is worth."""
+    return float(after_barbarians(game, 0, new_search_buffers().spare, WEIGHTS, np.uint64(word)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"tokens": {"LVSITANIA": "revolt", "GALLAECIA": "unrest", "BELGICA": "galerius", "ASIA": "unrest"}, "reserve": {"armies": 0}},
+        {"tokens": {"GALLAECIA": "revolt", "LVSITANIA": "unrest"}, "reserve": {"armies": 0}, "emperors": {"maximian": "LVSITANIA"}},
+        {"reserve": {"unrest": 0}},
+        {"tokens": {"ASIA": "unrest"}, "reserve": {"revolt": 0}},
+    ],
+    ids=["nothing", "uprising", "expelled", "no Unrest left", "no Revolt left"],
+)
+def test_the_end_of_a_turn_is_worth_the_mean_of_the_36_strikes(changes: Changes) -> None:
+    """R6.3: exactly, where no other die falls."""
+    values = []
+    for region, number in np.ndindex(6, 6):
+        game = position(**changes, dice=(region + 1, number + 1))
+        play(game, "end")
+        values.append(win_probability(game[0], WEIGHTS))
+    assert worth_of_end(position(**changes), 1) == pytest.approx(np.mean(values), abs=1e-12)
+    assert worth_of_end(position(**changes), 2) == pytest.approx(np.mean(values), abs=1e-12)
+
+
+STORMY: Changes = {
+    "tokens": {"TINGITANA": "revolt", "BAETICA": "unrest", "DACIA": "revolt", "MOESIA SVPERIOR": "unrest", "SYRIA": "revolt"},
+    "armies": [["SARMATIA", "IV", "army"], ["RHAETIA", "III", "army"]],
+    "emperors": {"maximian": "PANNONIA SVPERIOR", "constantius": "MOESIA INFERIOR"},
+}
+
+
+REACTIONS: Changes = {"rules": {"variants": ["imperivm"], "modules": ["pirates", "goths"]}, "pirates": "AEGAEVM"}
+NO_WAY_IN: Changes = {  # R3.3: while both armies and Constantius are there, Galerius cannot enter
+    "armies": [["ETRVRIA", "I", "army"], ["LVCANIA", "IV", "army"]],
+    "emperors": {"galerius": None, "constantius": "ROMA"},
+    "tokens": {"PANNONIA INFERIOR": "maximian"},
+}
+
+
+@pytest.mark.parametrize("changes", [STORMY, STORMY | REACTIONS, NO_WAY_IN], ids=["base", "reactions", "no way in"])
+def test_the_end_of_a_turn_is_worth_what_comes_of_it(changes: Changes) -> None:
+    """R6 to R8, R10.1 with reactions declined: within four standard errors of what the engine plays."""
+    start = position(**changes)
+    games = np.repeat(start, 6000)
+    reseed(games, range(len(games)))
+    masks = legal_masks(games)
+    step(games, np.full(len(games), END), masks)
+    while (waiting := np.isin(games["phase"], (BOOST, BLOCK))).any():
+        part, part_masks = games[waiting], masks[waiting]
+        step(part, np.full(len(part), ACCEPT), part_masks)
+        games[waiting], masks[waiting] = part, part_masks
+    played = np.array([win_probability(game, WEIGHTS) for game in games])
+    told = np.array([worth_of_end(start, int(word)) for word in np.random.default_rng(1).integers(1, 2**63, 300)])
+    error = np.hypot(played.std() / len(played) ** 0.5, told.std() / len(told) ** 0.5)
+    assert error < 0.01
+    assert abs(played.mean() - told.mean()) < 4 * error
+
+
+def test_the_end_of_a_game_is_worth_its_outcome() -> None:
+    """R9: no Barbarian phase follows."""
+    won = position(tokens=dict.fromkeys(BORDERS[1:], "galerius"), supply={"galerius": 0}, emperors={"diocletian": BORDERS[0]})
+    lost = position(armies=[["LVCANIA", "IV", "army"]], dice=(5, 6))
+    assert (play(won, "secure")["outcome"], play(lost, "end")["outcome"]) == ("won", "rome fell")
+    assert (worth_of_end(won, 1), worth_of_end(lost, 1)) == (1, 0)
+
+
+def test_the_game_looked_at_stays_as_it_is() -> None:
+    game = position(**STORMY)
+    before = game.tobytes()
+    worth_of_end(game, 7)
+    assert game.tobytes() == before

@@ -1,0 +1,168 @@
+"""Checkpoints: the same actions in a new process, refused in a sentence when they do not fit; the agent that plays them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from tetrarchia_agents import checkpoints  # noqa: E402
+from tetrarchia_agents.checkpoints import CARD, WEIGHTS, load_checkpoint, save_checkpoint  # noqa: E402
+from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
+from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_env import batch  # noqa: E402
+from tetrarchia_env.engine.dice import rng_states  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+SMALL = NetworkConfig(node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
+PLAY = """
+import sys
+import numpy as np
+from tetrarchia_agents.ppo import PPOAgent
+from tetrarchia_env import batch
+from tetrarchia_env.options import Options
+games, masks = batch.new_games(Options(), np.arange(32))
+for _ in range(30):
+    actions = PPOAgent(sys.argv[1]).act(games, masks, np.arange(32))
+    batch.step(games, actions, masks)
+print(games.tobytes().hex())
+"""
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    torch.manual_seed(1)
+    network = make_network(SMALL)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter *= 3  # a policy that prefers something
+    save_checkpoint(tmp_path / "small", network, SMALL, {"made": {"steps": 1}})
+    return tmp_path / "small"
+
+
+def test_a_new_process_plays_the_same_actions(saved: Path) -> None:
+    games, masks = batch.new_games(Options(), np.arange(32))
+    agent = PPOAgent(str(saved))
+
+    for _ in range(30):
+        batch.step(games, agent.act(games, masks, np.arange(32)), masks)
+    other = subprocess.run([sys.executable, "-c", PLAY, str(saved)], capture_output=True, text=True, check=True)
+
+    assert other.stdout.strip() == games.tobytes().hex()
+
+
+def test_the_card_tells_how_it_was_made(saved: Path) -> None:
+    card = load_checkpoint(saved).card
+
+    assert card["made"] == {"steps": 1}
+    assert card["layout"] == checkpoints.layout_digest()
+    assert card["network"]["node_dim"] == 8
+
+
+def test_half_the_bits_are_half_the_size(saved: Path, tmp_path: Path) -> None:
+    loaded = load_checkpoint(saved)
+
+    save_checkpoint(tmp_path / "half", loaded.network, SMALL, {}, half=True)
+
+    assert (tmp_path / "half" / WEIGHTS).stat().st_size < 0.6 * (saved / WEIGHTS).stat().st_size
+    again = load_checkpoint(tmp_path / "half").network
+    assert all(torch.allclose(a, b, atol=1e-2) for a, b in zip(again.parameters(), loaded.network.parameters(), strict=True))
+
+
+def test_checkpoints_are_found_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "CHECKPOINTS", saved.parent)
+
+    assert load_checkpoint("small").config == SMALL
+    with pytest.raises(ValueError, match=r"no checkpoint 'smaller': .* one of small$"):
+        load_checkpoint("smaller")
+
+
+def test_another_observation_layout_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "layout_digest", lambda: "another")
+
+    with pytest.raises(ValueError, match="was made for another observation layout"):
+        load_checkpoint(saved)
+
+
+def test_damaged_weights_are_refused(saved: Path) -> None:
+    content = bytearray((saved / WEIGHTS).read_bytes())
+    content[-1] ^= 1
+    (saved / WEIGHTS).write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"is damaged: weights.safetensors is not the file"):
+        load_checkpoint(saved)
+
+
+def test_missing_weights_are_refused(saved: Path) -> None:
+    (saved / WEIGHTS).unlink()
+
+    with pytest.raises(ValueError, match=r"weights.safetensors cannot be read"):
+        load_checkpoint(saved)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 99}', "no JSON"])
+def test_a_damaged_card_is_refused(saved: Path, text: str) -> None:
+    (saved / CARD).write_text(text)
+
+    with pytest.raises(ValueError, match="the card"):
+        load_checkpoint(saved)
+
+
+@pytest.mark.parametrize("network", [{"kind": "gnn", "node_dim": 9}, {"depth": 3}, {"kind": "deep"}])
+def test_a_card_that_does_not_fit_the_weights_is_refused(saved: Path, network: dict[str, object]) -> None:
+    card = json.loads((saved / CARD).read_text())
+    (saved / CARD).write_text(json.dumps(card | {"network": network}))
+
+    with pytest.raises(ValueError, match=r"^(checkpoint|network)") as refusal:
+        load_checkpoint(saved)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
+    games, masks = batch.new_games(Options(variants=["imperivm"]), np.arange(64))
+    batch.playout(games, masks, rng_states(np.arange(64, dtype=np.uint64)), steps=20)
+    running = np.flatnonzero(masks.any(axis=1))
+
+    with pytest.raises(ValueError, match="knows 109 actions: this game has variants or modules that need more"):
+        PPOAgent(str(saved)).act(games[running], masks[running], running)
+
+
+def test_positions_are_judged_for_a_search(saved: Path) -> None:
+    games, masks = batch.new_games(Options(), np.arange(8))
+
+    log_priors, values = PPOAgent(str(saved)).evaluate_positions(games)
+
+    assert np.allclose(np.exp(log_priors).sum(axis=1), 1, atol=1e-5)
+    assert (np.isneginf(log_priors) == (masks[:, :109] == 0)).all()
+    assert values.shape == (8,)
+
+
+def test_with_a_temperature_it_draws_by_the_games_word(saved: Path) -> None:
+    games, masks = batch.new_games(Options(), np.zeros(2000, dtype=int))
+    games["dice"] = rng_states(np.arange(2000, dtype=np.uint64))
+    agent = PPOAgent(str(saved), temperature=1.0)
+
+    actions = agent.act(games, masks, np.arange(2000))
+
+    shares = np.bincount(actions, minlength=109) / 2000
+    assert (actions == agent.act(games, masks, np.arange(2000))).all()
+    assert np.allclose(shares, np.exp(agent.evaluate_positions(games[:1])[0][0]), atol=0.05)
+    with pytest.raises(ValueError, match="temperature is a number from 0 on, not -1"):
+        PPOAgent(str(saved), temperature=-1)
+
+
+def test_a_judgement_does_not_depend_on_how_many_games_are_judged(saved: Path) -> None:
+    games, masks = batch.new_games(Options(), np.arange(100))
+    batch.playout(games, masks, rng_states(np.arange(100, dtype=np.uint64)), steps=20)
+    agent = PPOAgent(str(saved))
+
+    together = agent.evaluate(games, masks)
+
+    for number in (1, 3, 17):
+        for mine, whole in zip(agent.evaluate(games[:number], masks[:number]), together, strict=True):
+            assert (mine == whole[:number]).all()

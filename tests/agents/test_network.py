@@ -1,0 +1,173 @@
+"""The networks: shapes, masks, pointers, one network for each Emperor."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tetrarchia_agents.network import (  # noqa: E402
+    SPACES,
+    IndependentPolicies,
+    NetworkConfig,
+    board_adjacency,
+    expand_action_head,
+    log_probabilities,
+    make_network,
+)
+from tetrarchia_env import batch  # noqa: E402
+from tetrarchia_env.board import BOARD  # noqa: E402
+from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, MOVE  # noqa: E402
+from tetrarchia_env.engine.dice import rng_states  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+SMALL = {"node_dim": 8, "encoder_layers": 1, "readout_dim": 4, "hidden_dim": 32}
+CONFIGS = [
+    NetworkConfig(**SMALL),
+    NetworkConfig(kind="gnn-decoder", **SMALL),
+    NetworkConfig(kind="gnn-decoder", actions=ACTIONS, **SMALL),
+    NetworkConfig(kind="mlp", **SMALL),
+    NetworkConfig(actions=ACTIONS, **SMALL),
+    NetworkConfig(policies=4, **SMALL),
+]
+
+
+def midgame(number: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    games, masks = batch.new_games(Options(), np.arange(number))
+    batch.playout(games, masks, rng_states(np.arange(number, dtype=np.uint64)), steps=9)
+    return games, masks
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.kind}-{config.actions}-{config.policies}")
+def test_illegal_actions_have_no_probability(config: NetworkConfig) -> None:
+    games, masks = midgame()
+    legal = torch.from_numpy(masks[:, : config.actions] != 0)
+    network = make_network(config)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter *= 50  # extreme logits too
+
+        logits, values = network(torch.from_numpy(batch.observe(games)))
+        assert torch.equal(values, network.values(torch.from_numpy(batch.observe(games))))
+        probabilities = log_probabilities(logits, legal).exp()
+
+    assert values.shape == (len(games),)
+    assert (probabilities[~legal] == 0).all()
+    assert torch.allclose(probabilities.sum(dim=1), torch.ones(len(games)))
+
+
+def test_drawn_actions_are_legal() -> None:
+    pytest.importorskip("sb3_contrib")
+    from tetrarchia_train.policy import drawn
+
+    _, masks = midgame()
+    legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
+    log_probs = log_probabilities(torch.randn(legal.shape) * 20, legal)
+
+    for _ in range(50):
+        assert legal.gather(1, drawn(log_probs).unsqueeze(1)).all()
+
+
+def test_draws_follow_the_probabilities() -> None:
+    pytest.importorskip("sb3_contrib")
+    from tetrarchia_train.policy import drawn
+
+    torch.manual_seed(0)
+    log_probs = torch.tensor([0.5, 0.0, 0.2, 0.3]).log().expand(20_000, 4)
+
+    shares = torch.bincount(drawn(log_probs), minlength=4) / 20_000
+
+    assert torch.allclose(shares, torch.tensor([0.5, 0.0, 0.2, 0.3]), atol=0.02)
+
+
+def test_a_new_network_prefers_next_to_nothing() -> None:
+    games, masks = midgame()
+    legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
+
+    with torch.no_grad():
+        probabilities = log_probabilities(make_network(NetworkConfig())(torch.from_numpy(batch.observe(games)))[0], legal).exp()
+
+    uniform = legal / legal.sum(dim=1, keepdim=True)
+    assert torch.allclose(probabilities, uniform, atol=0.05)
+
+
+def test_pointers_reach_the_actions_that_name_a_space() -> None:
+    network = make_network(NetworkConfig(actions=ACTIONS, **SMALL))
+    pointed = torch.arange(1.0, 9 * SPACES + 1).unsqueeze(0)
+
+    spread = network._spread(pointed)[0]
+
+    assert len(spread) == ACTIONS
+    assert spread[MOVE] == 1
+    assert spread[ACTIONS - 1] == 9 * SPACES
+    assert (spread == 0).sum() == 13 + 7 + 3  # end to enter capital; imperivm to attack PIRATES; the Dux's three
+
+
+def test_each_emperor_has_his_own_network() -> None:
+    games, _ = midgame()
+    seen = torch.from_numpy(batch.observe(games))
+    four = make_network(NetworkConfig(policies=4, **SMALL))
+    assert isinstance(four, IndependentPolicies)
+
+    with torch.no_grad():
+        logits, values = four(seen)
+        each = [network(seen) for network in four.networks]
+
+    for row, emperor in enumerate(batch.agents_to_act(games)):
+        assert torch.allclose(logits[row], each[emperor][0][row], atol=1e-6)
+        assert torch.allclose(values[row], each[emperor][1][row], atol=1e-6)
+
+
+def test_spaces_hear_their_neighbours_first() -> None:
+    adjacency = board_adjacency().numpy()
+
+    assert np.allclose(adjacency.sum(axis=1), 1)
+    assert (np.diag(adjacency) == 0).all()
+    assert (adjacency[BOARD.links > 0] > 0).all()
+
+
+def test_only_the_value_is_trained_when_asked() -> None:
+    network = make_network(NetworkConfig(**SMALL))
+
+    network.train_value_only(True)
+
+    trained = [name for name, parameter in network.named_parameters() if parameter.requires_grad]
+    assert trained == [name for name, _ in network.named_parameters() if name.startswith("value_head")]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"node_dim": 0}, {"encoder_layers": True}, {"hidden_dim": "wide"}]
+)
+def test_a_wrong_shape_is_refused_in_one_sentence(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
+        NetworkConfig(**wrong)
+
+
+@pytest.mark.parametrize("kind", ["gnn", "gnn-decoder"])
+def test_a_network_grows_without_forgetting(kind: str) -> None:
+    torch.manual_seed(1)
+    small = make_network(NetworkConfig(kind, **SMALL))
+    seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
+
+    large = expand_action_head(small, NetworkConfig(kind, actions=ACTIONS, **SMALL))
+
+    logits, values = large(seen)
+    assert logits.shape == (8, ACTIONS)
+    assert torch.allclose(logits[:, :BASE_ACTIONS], small(seen)[0], atol=1e-6)
+    assert torch.allclose(values, small(seen)[1])
+
+
+def test_what_is_wanted_at_a_space_is_passed_on_along_the_links() -> None:
+    torch.manual_seed(1)
+    network = make_network(NetworkConfig(kind="gnn-decoder", decoder_layers=2, **SMALL))
+    given = torch.rand(SPACES, 1, 8), torch.zeros(1, SPACES, 4), torch.zeros(1, 32)
+    rome = BOARD.names.index("ROMA")
+    before = network._pointed(*given)
+    with torch.no_grad():
+        network.context.bias.view(SPACES, -1)[rome] += 5
+
+    changed = (network._pointed(*given) != before)[0].any(dim=0)
+
+    one_link = board_adjacency()[:, rome] > 0
+    two_links = (board_adjacency() @ one_link.float()) > 0
+    assert changed[one_link].any()
+    assert not changed[~(one_link | two_links) & (torch.arange(SPACES) != rome)].any()

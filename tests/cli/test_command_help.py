@@ -1,0 +1,169 @@
+"""Help, examples, completion and levels: what a person reads before the first game."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from tetrarchia_agents import AGENTS
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.cli import main, names
+from tetrarchia_env.cli.app import COMMANDS
+from tetrarchia_env.cli.completion import level_names, preset_names
+from tetrarchia_env.cli.examples import EXAMPLES
+from tetrarchia_env.cli.levels import level_in_words
+from tetrarchia_env.cli.showing import WHOM
+from tetrarchia_env.cli.train_options import train_options
+from tetrarchia_env.cli.training import command_text
+from tetrarchia_env.engine.scenarios import SCENARIOS
+from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.options import Options
+
+ALL = [body.__name__.rstrip("_") for bodies in COMMANDS.values() for body in bodies]
+
+
+def run(*arguments: str, module: str = "tetrarchia_env", **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, env={**os.environ, "COLUMNS": "200", **environment}, capture_output=True, text=True, check=False)
+
+
+def offered(typed: str) -> list[str]:
+    """What the Tab key offers in fish, a line for each."""
+    shown = run(_TETRARCHIA_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=f"tetrarchia {typed}")
+    return [line.split("\t")[0] for line in shown.stdout.splitlines()]
+
+
+def test_names_are_those_of_the_rules_and_agents() -> None:
+    assert tuple(names.VARIANTS) == VARIANTS
+    assert tuple(names.MODULES) == MODULES
+    assert tuple(names.SCENARIOS) == SCENARIOS
+    assert list(names.AGENTS) == list(AGENTS)
+    assert tuple(WHOM) == ("all", *EMPERORS)
+    assert len(Options(level=list(level_names())).level_names) == 256
+
+
+def test_every_command_has_examples() -> None:
+    assert set(EXAMPLES) == {"", *ALL}
+    assert all(line.split()[1] in ALL for lines in EXAMPLES.values() for line in lines)
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_help_ends_with_examples_whose_options_exist(command: str) -> None:
+    shown = run(command, "--help")
+
+    assert shown.returncode == 0
+    assert shown.stdout.rstrip().endswith(EXAMPLES[command][-1])
+    mine = [line for line in EXAMPLES[command] if line.split()[1] == command]
+    for option in re.findall(r"--[\w-]+", " ".join(mine)):
+        assert f" {option} " in shown.stdout.partition("Example")[0]
+
+
+def test_without_words_the_command_shows_its_help() -> None:
+    shown = run()
+
+    assert shown.returncode == 0
+    assert all(f" {command} " in shown.stdout for command in ALL)
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("wa", "watch"),
+        ("watch --agents planner,gr", "planner,greedy"),
+        ("watch --scenario dan", "danube_wars"),
+        ("eval --variants imperivm,the", "imperivm,the_great"),
+        ("eval --level rule", "rulebook"),
+        ("levels 420", "4200"),
+        ("train --preset ppo-", "ppo-full"),
+        ("train --learning", "--learning-rate"),
+        ("train --until l", "lessons"),
+    ],
+)
+def test_tab_completes_commands_options_and_names(typed: str, first: str) -> None:
+    assert offered(typed)[:1] == [first]
+
+
+def test_training_options_are_all_in_the_help() -> None:
+    options = pytest.importorskip("tetrarchia_train.config")
+
+    told = {option.name: option for option in train_options()}
+
+    assert [*told] == [one.name for one in fields(options.TrainOptions) if one.name != "rules"]
+    assert all(option.group for option in told.values())
+    assert told["levels"].default == "rulebook"
+    assert told["evaluate_levels"].default == ",".join(options.EVALUATED)
+    assert options.TrainOptions().changed({name: one.default for name, one in told.items() if one.default}) == options.TrainOptions()
+    assert [*preset_names()] == sorted(file.stem for file in options.PRESETS.glob("*.yaml"))
+
+
+def test_the_stages_are_those_of_a_run() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("sb3_contrib")
+    from tetrarchia_train.run import STAGES
+
+    assert tuple(names.STAGES) == STAGES
+
+
+def test_the_command_of_a_run_reads_the_same_however_it_was_called() -> None:
+    told = command_text("my run", "ppo", "ppo", {"learning_rate": "1e-4"})
+
+    assert told == "tetrarchia train --name 'my run' --preset ppo --learning-rate 1e-4"
+    assert run("--help", module="train").stdout == run("train", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Missing option '--name'"),
+        (["--name", "mine", "--stepz", "3"], "No such option: --stepz"),
+        (["--name", "mine", "--total-timesteps", "many"], "training option steps is a whole number, not 'many'"),
+        (["--name", "mine", "--preset", "huge"], "no preset 'huge'"),
+        (["--name", "mine", "--until", "noon"], "until is one of lessons, copy, ppo"),
+        (["--name", "mine", "--resume"], "there is no run to resume in runs"),
+        (["--name", "mine", "--resume", "--preset", "ppo"], "resume: a run goes on with the preset"),
+    ],
+)
+def test_mistakes_in_training_are_one_sentence(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("sb3_contrib")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SystemExit) as leaving:
+        main(["train", *arguments])
+
+    told = capsys.readouterr().err
+    assert leaving.value.code == 2
+    assert told.startswith("tetrarchia: ")
+    assert sentence in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_level_in_words() -> None:
+    words = level_in_words("4211")
+
+    assert words.splitlines()[0] == "Level 4211: the normal level, in the rulebook's table of 81 levels."
+    assert "  1 Barbarian army on borders at the start" in words
+    assert "that of the scenario danube_wars" in level_in_words("4122")
+    assert "beyond the rulebook's table" in level_in_words("2033")
+    with pytest.raises(ValueError, match="extra Revolts must be 0 to 3, not '6'"):
+        level_in_words("4261")
+
+
+def test_levels_explains_digits_and_lists_what_can_be_added() -> None:
+    shown = run("levels")
+
+    assert shown.returncode == 0
+    for name in (*names.VARIANTS, *names.MODULES, *names.SCENARIOS, *names.LEVELS):
+        assert name in shown.stdout
+
+
+def test_the_version_is_told() -> None:
+    from tetrarchia_env import __version__
+
+    assert run("--version").stdout == f"tetrarchia {__version__}\n"

@@ -1,0 +1,288 @@
+"""The board file: what the shipped one holds, what a bad one is told, and the pages that show it."""
+
+import copy
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tetrarchia_env.board import BROKEN, EMPERORS, NORMAL, NUMERALS, PACKAGED, SPACES, Board, load, read
+
+ROOT = Path(__file__).parents[2]
+FILE: dict[str, Any] = dict(read(PACKAGED))
+BOARD = load(PACKAGED)  # not board.BOARD: TETRARCHIA_BOARD may be set where the tests run
+
+
+def toml(value: Any) -> str:
+    """A value of a board file in TOML's inline form."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def write(path: Path, file: dict[str, Any]) -> Path:
+    path.write_text("\n".join(f"{key} = {toml(value)}" for key, value in file.items()), encoding="utf-8")
+    return path
+
+
+def place(board: Board, name: str) -> tuple[int, int]:
+    space = board.space_id(name)
+    return int(board.region[space]), int(board.number[space])
+
+
+def link(board: Board, a: str, b: str) -> int:
+    return int(board.links[board.space_id(a), board.space_id(b)])
+
+
+def path_of(board: Board, region: int) -> list[str]:
+    space, names = int(board.borders[region - 1]), []
+    while space >= 0:
+        names.append(board.names[space])
+        space = int(board.next_step[region - 1, space])
+    return names
+
+
+def test_r1_spaces_are_7_regions_of_6_provinces_and_6_borders() -> None:
+    assert len(BOARD.names) == SPACES == 48
+    assert np.bincount(BOARD.region[:42]).tolist() == [6] * 7
+    assert BOARD.borders.tolist() == [42, 43, 44, 45, 46, 47]
+    assert BOARD.region[BOARD.borders].tolist() == [1, 2, 3, 4, 5, 6]
+    assert set(BOARD.number[BOARD.borders].tolist()) == {7}
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "space"),
+    [("BELGICA", (2, 1), 6), ("TARRACONENSIS", (1, 6), 5), ("ROMA", (0, 1), 36), ("BRITANNIA", (2, 7), 43)],
+)
+def test_space_ids_follow_region_and_number(name: str, where: tuple[int, int], space: int) -> None:
+    assert (place(BOARD, name), BOARD.space_id(name)) == (where, space)
+
+
+def test_capitals_and_roma() -> None:
+    assert [BOARD.names[space] for space in BOARD.capitals] == [FILE["capitals"][emperor] for emperor in EMPERORS]
+    assert BOARD.names[BOARD.capitals[3]] == "CISALPINA"
+    assert BOARD.names[BOARD.roma] == "ROMA"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind"),
+    [
+        ("GERMANIA SVPERIOR", "NARBONENSIS", NORMAL),
+        ("NARBONENSIS", "CISALPINA", BROKEN),
+        ("BELGICA", "BRITANNIA", BROKEN),
+        ("ROMA", "ETRVRIA", NORMAL),
+        ("ROMA", "BELGICA", 0),
+    ],
+)
+def test_r4_links_are_normal_or_broken(a: str, b: str, kind: int) -> None:
+    assert link(BOARD, a, b) == link(BOARD, b, a) == kind
+
+
+def test_links_are_those_of_the_file() -> None:
+    assert (BOARD.links > 0).sum() == 2 * len(FILE["link"])
+    assert (BOARD.links == BROKEN).sum() == 2 * sum(entry["broken"] for entry in FILE["link"])
+    assert (BOARD.links == BOARD.links.T).all()
+
+
+def test_coasts_are_bits_of_zones() -> None:
+    assert BOARD.zones == ("ATLANTICVM", "INTERNVM", "AEGAEVM")
+    assert BOARD.coasts[BOARD.space_id("BAETICA")] == 0b011
+    assert BOARD.coasts[BOARD.space_id("SYRIA")] == 0b100
+    assert BOARD.coasts[BOARD.space_id("BRITANNIA")] == 0
+
+
+@pytest.mark.parametrize(("region", "numeral"), list(enumerate(NUMERALS, 1)))
+def test_r8_paths_lead_from_the_border_to_roma(region: int, numeral: str) -> None:
+    path = FILE["paths"][numeral]
+    assert path_of(BOARD, region) == path
+    steps = [int(BOARD.steps_to_roma[region - 1, BOARD.space_id(name)]) for name in path]
+    assert steps == list(range(len(path)))[::-1]
+    assert (BOARD.steps_to_roma[region - 1] < 0).sum() == SPACES - len(path)
+
+
+def test_r8_an_army_from_asia_minor_comes_through_graecia() -> None:
+    assert path_of(BOARD, 5)[-5:] == ["THRACIA", "MACEDONIA", "EPIRVS", "LVCANIA", "ROMA"]
+
+
+def test_arrays_are_small_and_read_only() -> None:
+    arrays = {name: value for name, value in vars(BOARD).items() if isinstance(value, np.ndarray)}
+    assert {name for name, array in arrays.items() if array.dtype == np.int16} == {"xy", "zone_xy"}
+    assert {array.dtype.name for array in arrays.values()} == {"int8", "int16"}
+    for array in arrays.values():
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_unknown_space_is_named_with_close_ones() -> None:
+    with pytest.raises(ValueError, match=r'^there is no space "Belgicum"; did you mean BELGICA'):
+        BOARD.space_id("Belgicum")
+    with pytest.raises(ValueError, match=r'^there is no space "42"$'):
+        BOARD.space_id("42")
+
+
+def test_file_without_sources_gives_the_same_board(tmp_path: Path) -> None:
+    plain = copy.deepcopy(FILE)
+    del plain["capital_sources"]
+    for entry in plain["space"] + plain["link"]:
+        del entry["sources"]
+    board = load(write(tmp_path / "plain.toml", plain))
+    assert all(np.array_equal(value, getattr(BOARD, name)) for name, value in vars(board).items())
+
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def swap(items: list[Any], a: int, b: int) -> None:
+    items[a], items[b] = items[b], items[a]
+
+
+def cut_off(file: dict[str, Any], name: str) -> None:
+    file["link"] = [entry for entry in file["link"] if name not in entry["between"]]
+
+
+MISTAKES: list[tuple[str, Edit]] = [
+    # keys and types
+    ('the file has no "zones"', lambda file: file.pop("zones")),
+    ('the file has an unknown key "rivers"', lambda file: file.update(rivers=[])),
+    ('space 3 has no "coasts"', lambda file: file["space"][3].pop("coasts")),
+    ('space 3 has an unknown key "colour"', lambda file: file["space"][3].update(colour="red")),
+    ('link 2 has no "broken"', lambda file: file["link"][2].pop("broken")),
+    ("space must be a list, but it is 48", lambda file: file.update(space=48)),
+    ("space 3: region must be a whole number, but it is 'I'", lambda file: file["space"][3].update(region="I")),
+    ("space 3: number must be a whole number, but it is True", lambda file: file["space"][3].update(number=True)),
+    ("space 3: coasts 0 must be a text, but it is 1", lambda file: file["space"][3].update(coasts=[1])),
+    ("space 3: sources must be a table", lambda file: file["space"][3].update(sources="rulebook")),
+    ("link 2: broken must be true or false, but it is 1", lambda file: file["link"][2].update(broken=1)),
+    ("capitals galerius must be a text", lambda file: file["capitals"].update(galerius=3)),
+    # zones, regions and spaces
+    ("zones must have 3 entries, but it has 4", lambda file: file["zones"].append("PONTVS")),
+    ("zone_xy must have 3 entries, but it has 2", lambda file: file["zone_xy"].pop()),
+    (r"zone_xy of AEGAEVM must be a point .* \[1, 701\]", lambda file: file["zone_xy"].__setitem__(2, [1, 701])),
+    ("regions must have 7 entries, but it has 6", lambda file: file["regions"].pop()),
+    ('regions: the name "AFRICA" is given 2 times', lambda file: file["regions"].__setitem__(0, "AFRICA")),
+    ("space must have 48 entries, but it has 47", lambda file: file["space"].pop()),
+    ('space: the name "ROMA" is given 2 times', lambda file: file["space"][3].update(name="ROMA")),
+    (r"space 3 \(GALLAECIA\) must have region and number \(1, 4\), but", lambda file: swap(file["space"], 3, 4)),
+    (r"space 40 \(LIBYA\) must have region and number \(0, 5\), but", lambda file: swap(file["space"], 40, 47)),
+    (r"space 43 \(BRITANNIA\) .* \(2, 7\), but it has \(2, 1\)", lambda file: file["space"][43].update(number=1)),
+    (r'space 3 \(LVSITANIA\): the coast "PONTVS" is not', lambda file: file["space"][3].update(coasts=["PONTVS"])),
+    (r"space 3 \(LVSITANIA\): xy must be a point .* \[1001, 5\]", lambda file: file["space"][3].update(xy=[1001, 5])),
+    (r"space 3 \(LVSITANIA\): xy must be a point .* \[5\]", lambda file: file["space"][3].update(xy=[5])),
+    ("space 36 must be ROMA, but it is ROME", lambda file: file["space"][36].update(name="ROME")),
+    # links
+    (
+        r'link 2 \(ROMA - VTOPIA\): there is no space "VTOPIA"',
+        lambda file: file["link"][2].update(between=["ROMA", "VTOPIA"]),
+    ),
+    (
+        r'link 2 \(ETRURIA - ROMA\): .* "ETRURIA"; did you mean ETRVRIA',
+        lambda file: file["link"][2].update(between=["ETRURIA", "ROMA"]),
+    ),
+    (r"link 2 \(ROMA\): between must name two .* names 1", lambda file: file["link"][2].update(between=["ROMA"])),
+    (r"link 2 \(ASIA - ASIA\): a space cannot be linked to", lambda file: file["link"][2].update(between=["ASIA"] * 2)),
+    (r"link 81 \(TINGITANA - BAETICA\): these .* linked twice", lambda file: file["link"].append(file["link"][0])),
+    (
+        r"link 81 \(BAETICA - TINGITANA\): these .* linked twice",
+        lambda file: file["link"].append({"between": ["BAETICA", "TINGITANA"], "broken": False}),
+    ),
+    ("the map is not connected: no links lead from GALLAECIA", lambda file: cut_off(file, "GALLAECIA")),
+    # capitals
+    ('capitals has no "maximian"', lambda file: file["capitals"].pop("maximian")),
+    ('capitals has an unknown key "nero"', lambda file: file["capitals"].update(nero="ROMA")),
+    ('capital_sources has an unknown key "nero"', lambda file: file["capital_sources"].update(nero="implied")),
+    ('capitals: galerius: there is no space "SIRMIVM"', lambda file: file["capitals"].update(galerius="SIRMIVM")),
+    ("capitals: galerius must have .* but he has ROMA", lambda file: file["capitals"].update(galerius="ROMA")),
+    ("capitals: galerius must have .* but he has PERSIA", lambda file: file["capitals"].update(galerius="PERSIA")),
+    ('capitals: the name "CISALPINA" is given 2', lambda file: file["capitals"].update(galerius="CISALPINA")),
+    # paths
+    ('paths has no "IV"', lambda file: file["paths"].pop("IV")),
+    ('paths has an unknown key "VII"', lambda file: file["paths"].update(VII=[])),
+    ("paths: II must lead from BRITANNIA to ROMA, but it is empty", lambda file: file["paths"]["II"].clear()),
+    ("paths: II must lead from BRITANNIA to ROMA, but it is BELGICA", lambda file: file["paths"]["II"].pop(0)),
+    ("paths: II must lead from BRITANNIA .* - ETRVRIA$", lambda file: file["paths"]["II"].pop()),
+    ("paths: II: BRITANNIA and GERMANIA INFERIOR are not linked", lambda file: file["paths"]["II"].pop(1)),
+    ('paths: II: there is no space "GALLIA"', lambda file: file["paths"]["II"].insert(1, "GALLIA")),
+    ('paths: II: the name "BELGICA" is given 2', lambda file: file["paths"]["II"].insert(3, "BELGICA")),
+    (
+        "paths: IV must lead through Roman provinces, but GERMANIA MAGNA is a border",
+        lambda file: file["paths"]["IV"].__setitem__(slice(1, 1), ["DACIA", "GERMANIA MAGNA"]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "edit"), MISTAKES, ids=[sentence for sentence, _ in MISTAKES])
+def test_mistake_is_refused_in_one_sentence(tmp_path: Path, sentence: str, edit: Edit) -> None:
+    file = copy.deepcopy(FILE)
+    edit(file)
+    with pytest.raises(ValueError, match=sentence) as caught:
+        load(write(tmp_path / "bad.toml", file))
+    message = str(caught.value)
+    assert message.startswith(f"board file {tmp_path / 'bad.toml'}: ")
+    assert "\n" not in message
+
+
+def test_file_that_is_missing_or_not_toml(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    with pytest.raises(ValueError, match=r"bad\.toml: it cannot be read \(No such file"):
+        load(bad)
+    for content in (b"zones = [", b"\xff\xfe"):
+        bad.write_bytes(content)
+        with pytest.raises(ValueError, match=r"bad\.toml: it is not TOML \("):
+            load(bad)
+
+
+def run(arguments: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "TETRARCHIA_BOARD"}
+    environment |= {"PYTHONPATH": str(ROOT), **variables}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False)
+
+
+SHOW = "from tetrarchia_env.board import BOARD, board_path; print(board_path(), BOARD.names[3])"
+
+
+def test_new_process_reads_the_packaged_file() -> None:
+    assert run(["-c", SHOW]).stdout.strip() == f"{PACKAGED} LVSITANIA"
+    assert run(["-c", SHOW], TETRARCHIA_BOARD="").stdout.strip() == f"{PACKAGED} LVSITANIA"
+
+
+def test_new_process_reads_the_file_that_tetrarchia_board_names(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(PACKAGED.read_text(encoding="utf-8").replace("LVSITANIA", "LUSITANIA"), encoding="utf-8")
+    assert run(["-c", SHOW], TETRARCHIA_BOARD=str(mine)).stdout.strip() == f"{mine} LUSITANIA"
+
+
+def test_new_process_refuses_a_bad_file(tmp_path: Path) -> None:
+    bad = tmp_path / "none.toml"
+    assert f"ValueError: board file {bad}: it cannot be read" in run(["-c", SHOW], TETRARCHIA_BOARD=str(bad)).stderr
+
+
+def make_board() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_board", ROOT / "docs" / "make_board.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pages_of_the_board_are_current() -> None:
+    check = run([str(ROOT / "docs" / "make_board.py"), "--check"])
+    assert (check.returncode, check.stdout) == (0, "the pages are current\n")
+
+
+def test_stale_pages_are_found_and_written(tmp_path: Path) -> None:
+    main = make_board().main
+    assert main(["--check"], tmp_path) == 1
+    assert main([], tmp_path) == 0
+    assert main(["--check"], tmp_path) == 0
+    (tmp_path / "board.md").write_text("old", encoding="utf-8")
+    assert main(["--check"], tmp_path) == 1

@@ -1,0 +1,245 @@
+"""Set-up (R2): the expected one is dealt here from the seed, die by die, with a generator of its own."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.positions import legal, play
+from tetrarchia_env import batch
+from tetrarchia_env.board import BOARD, NUMERALS
+from tetrarchia_env.notation import snapshot
+from tetrarchia_env.options import Options
+
+LEVELS = ("4211", "4200", "5300", "3122", "2033", "4003")
+ALL_LEVELS = ["".join(digits) for digits in product("2345", "0123", "0123", "0123")]
+SEEDS = (*range(60), 2**32 + 5, 2**63, 2**64 - 1)
+WORDS = {  # SplitMix64's first output, as published for 0 and 1234567
+    0: 0xE220A8397B1DCDAF,
+    1234567: 6457827717110365317,
+    2**64 - 0x9E3779B97F4A7C15: 1,  # the one seed that would give 0
+}
+
+
+class Dice:
+    """The generator of INTERFACE, section 2."""
+
+    def __init__(self, seed: int) -> None:
+        z = (seed + 0x9E3779B97F4A7C15) % 2**64
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        self.word = z ^ z >> 31 or 1
+
+    def draw(self, number: int) -> int:
+        x = self.word
+        x ^= x << 13 & 2**64 - 1
+        x ^= x >> 7
+        x ^= x << 17 & 2**64 - 1
+        self.word = x
+        return (x >> 32) * number >> 32
+
+    def roll(self) -> int:
+        return 1 + self.draw(6)
+
+    def roll_until(self, *wanted: int) -> int:
+        while (die := self.roll()) not in wanted:
+            pass
+        return die
+
+
+def province(region: int, number: int) -> str:
+    return BOARD.names[6 * (region - 1) + number - 1]
+
+
+def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = False) -> dict[str, Any]:
+    """R2.2 to R2.5 in words of a snapshot."""
+    extra, armies = int(level[2]), int(level[3])
+    revolts = {province(region, 3 if fixed else dice.roll_until(2, 3, 4, 5, 6)) for region in range(1, 7)}
+    while len(revolts) < 6 + extra:
+        region = dice.roll()
+        revolts.add(province(region, dice.roll()))
+    kinds: dict[int, str] = {}
+    while len(kinds) < armies:
+        region = dice.roll_until(*{1, 2, 3, 4, 5, 6} - set(kinds))
+        goths = "goths" in modules and region in (3, 4) and "goths" not in kinds.values()
+        kinds[region] = "goths" if goths else "army"
+    zone = BOARD.zones[dice.roll_until(2, 3) - 1] if "pirates" in modules else None
+    return {
+        "tokens": dict.fromkeys(revolts, "revolt"),
+        "armies": [[BOARD.names[41 + region], NUMERALS[region - 1], kinds[region]] for region in sorted(kinds)],
+        "pirates": zone,
+        "reserve": {"unrest": 21, "revolt": 21 - len(revolts), "armies": 3 - armies},
+        "supply": dict.fromkeys(("diocletian", "galerius", "constantius", "maximian"), int(level[0])),
+        "dice": dice.word,
+    }
+
+
+def new(seed: int = 0, **arguments: Any) -> batch.Games:
+    return batch.new_games(Options(**arguments), seed)[0]
+
+
+def dealt(seed: int = 0, **arguments: Any) -> dict[str, Any]:
+    """What the engine dealt, in the entries that `deal` has."""
+    whole = snapshot(new(seed, **arguments))
+    return {name: whole[name] for name in ("tokens", "armies", "pirates", "reserve", "supply", "dice")}
+
+
+@pytest.mark.parametrize(("seed", "word"), WORDS.items())
+def test_seed_becomes_a_word(seed: int, word: int) -> None:
+    """R2.7 and INTERFACE 2: with the fixed set-up of level 4000 nothing is rolled, so the word is the seed's."""
+    game = new(seed, level="4000", fixed_setup=True)
+    assert snapshot(game)["dice"] == word == Dice(seed).word
+    batch.reseed(game, seed)
+    assert snapshot(game)["dice"] == word
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_whole_set_up_follows_the_dice(level: str) -> None:
+    """R2.2, R2.3, R2.4: regions I to VI, extra Revolts, armies, in this order and with these dice."""
+    for seed in SEEDS:
+        assert dealt(seed, level=level) == deal(Dice(seed), level), seed
+
+
+@pytest.mark.parametrize("modules", [("pirates",), ("goths",), ("pirates", "goths"), ("dux",)])
+@pytest.mark.parametrize("level", ["4211", "3233", "2003"])
+def test_whole_set_up_with_modules(level: str, modules: tuple[str, ...]) -> None:
+    """R2.4, R2.5: the first army on border III or IV is the Goths; the Pirates' die comes last."""
+    for seed in SEEDS:
+        assert dealt(seed, level=level, modules=modules) == deal(Dice(seed), level, modules), seed
+
+
+@pytest.mark.parametrize("levels", [("4211",), ("4211", "4200"), ("5300", "4211", "2033"), LEVELS])
+def test_level_list_draws_first(levels: tuple[str, ...]) -> None:
+    """R2.1 and INTERFACE 1: one step of the word picks the level before anything else, also from a list of one."""
+    for seed in SEEDS:
+        dice = Dice(seed)
+        level = levels[dice.draw(len(levels))]
+        assert dealt(seed, level=list(levels)) == deal(dice, level), seed
+        assert snapshot(new(seed, level=list(levels)))["rules"]["level"] == level
+
+
+def test_every_level_of_a_list_is_drawn_in_one_batch() -> None:
+    """R2.1: the games of one batch draw their levels each for itself."""
+    games, _ = batch.new_games(Options(level=LEVELS), range(200))
+    drawn = [snapshot(game)["rules"]["level"] for game in games]
+    assert drawn == [LEVELS[Dice(seed).draw(len(LEVELS))] for seed in range(200)]
+    assert set(drawn) == set(LEVELS)
+
+
+@pytest.mark.parametrize("tokens", "2345")
+def test_level_digits_mean_tokens_fleets_revolts_armies(tokens: str) -> None:
+    """R2.1: each of the 256 levels."""
+    for level in ALL_LEVELS:
+        if level[0] == tokens:
+            game = new(7, level=level)
+            start = snapshot(game)
+            zones = [f"fleet {zone}" for zone in BOARD.zones[: int(level[1])]]
+            assert set(start["supply"].values()) == {int(tokens)}
+            assert (len(start["tokens"]), len(start["armies"])) == (6 + int(level[2]), int(level[3]))
+            assert play(game, *zones)["phase"] in ("arrival", "roman")
+
+
+@pytest.mark.parametrize("level", ["1211", "6211", "4411", "4241", "4214", "421", "42111", "", "four", 4211, ["4211", "9211"], []])
+def test_wrong_level_is_refused(level: Any) -> None:
+    """R2.1: four digits, each in its range."""
+    with pytest.raises(ValueError, match="level"):
+        Options(level=level)
+
+
+def test_normal_level_is_the_default() -> None:
+    """R2.1: 4211 is the normal level."""
+    assert dealt(3) == deal(Dice(3), "4211") == dealt(3, level="4211")
+
+
+def test_first_revolt_of_a_region_is_never_province_1() -> None:
+    """R2.2: one Revolt in each outer region, in province 2 to 6; each of them happens."""
+    games, _ = batch.new_games(Options(level="4200"), range(300))
+    ids = np.array([[BOARD.space_id(name) for name in snapshot(game)["tokens"]] for game in games])
+    assert (ids // 6 == np.arange(6)).all()
+    assert set((ids % 6 + 1).ravel().tolist()) == {2, 3, 4, 5, 6}
+
+
+def test_extra_revolts_and_armies_are_on_different_spaces() -> None:
+    """R2.3, R2.4: dice are rolled again until the province has no Revolt, the border no army."""
+    games, _ = batch.new_games(Options(level="4233"), range(300))
+    for game in games:
+        start = snapshot(game)
+        assert len(start["tokens"]) == 9
+        assert len({space for space, _, _ in start["armies"]}) == 3
+
+
+def test_extra_revolt_may_be_in_province_1() -> None:
+    """R2.3: R N can be any province of an outer region."""
+    games, _ = batch.new_games(Options(level="4230"), range(300))
+    extra_ones = {name for game in games for name in snapshot(game)["tokens"] if BOARD.number[BOARD.space_id(name)] == 1}
+    assert extra_ones == {province(region, 1) for region in range(1, 7)}
+
+
+def test_goths_are_on_the_board_at_most_once_at_set_up() -> None:
+    """R2.4: with armies on III and IV only the first one placed is the Goths, whichever border that is."""
+    games, _ = batch.new_games(Options(level="4203", modules=["goths"]), range(300))
+    both = [[kind for _, region, kind in snapshot(game)["armies"] if region in ("III", "IV")] for game in games]
+    assert {tuple(kinds) for kinds in both} == {(), ("goths",), ("goths", "army"), ("army", "goths")}
+
+
+def test_pirates_begin_in_the_middle_or_the_east() -> None:
+    """R2.5: INTERNVM on 2, AEGAEVM on 3, never ATLANTICVM; without the module there are none."""
+    games, _ = batch.new_games(Options(modules=["pirates"]), range(100))
+    assert {snapshot(game)["pirates"] for game in games} == {"INTERNVM", "AEGAEVM"}
+    assert snapshot(new())["pirates"] is None
+
+
+def test_diocletian_places_each_fleet_by_decision() -> None:
+    """R2.6: one by one, each in a zone without one, the last free zone too; then his turn begins."""
+    game = new(0, level="4300")
+    word = snapshot(game)["dice"]
+    assert (snapshot(game)["phase"], snapshot(game)["emperor"], snapshot(game)["ip"]) == ("fleets", "diocletian", 0)
+    assert legal(game) == {"fleet ATLANTICVM", "fleet INTERNVM", "fleet AEGAEVM"}
+    play(game, "fleet INTERNVM")
+    assert legal(game) == {"fleet ATLANTICVM", "fleet AEGAEVM"}
+    assert play(game, "fleet AEGAEVM")["phase"] == "fleets"
+    assert legal(game) == {"fleet ATLANTICVM"}
+    after = play(game, "fleet ATLANTICVM")
+    assert after["fleets"] == ["ATLANTICVM", "INTERNVM", "AEGAEVM"]
+    assert (after["emperor"], after["turn"], after["ip"], after["dice"]) == ("diocletian", 0, 6, word)
+
+
+@pytest.mark.parametrize("fleets", "012")
+def test_as_many_fleets_as_the_level_says(fleets: str) -> None:
+    """R2.6: the first turn begins after the last of them, at once if there are none."""
+    game = new(1, level=f"4{fleets}00")
+    for zone in BOARD.zones[: int(fleets)]:
+        assert snapshot(game)["phase"] == "fleets"
+        play(game, f"fleet {zone}")
+    assert snapshot(game)["phase"] != "fleets"
+    assert snapshot(game)["fleets"] == list(BOARD.zones[: int(fleets)])
+
+
+def test_no_fleet_is_placed_with_the_pirates() -> None:
+    """R2.6: their zone is not offered, and the one zone left is still a decision."""
+    for seed in range(20):
+        game = new(seed, modules=["pirates"])
+        pirates = snapshot(game)["pirates"]
+        assert legal(game) == {f"fleet {zone}" for zone in BOARD.zones if zone != pirates}
+        play(game, "fleet ATLANTICVM")
+        assert legal(game) == {f"fleet {zone}" for zone in ("INTERNVM", "AEGAEVM") if zone != pirates}
+
+
+def test_game_without_fleets_begins_with_the_first_arrival() -> None:
+    """R2.6: diocletian chooses where to enter, unless a Revolt lies on BITHYNIA."""
+    for seed in range(40):
+        start = snapshot(new(seed, level="4033"))
+        in_roma = "BITHYNIA" in start["tokens"]
+        assert (start["phase"], start["emperor"], start["ip"], start["turn"]) == ("roman" if in_roma else "arrival", "diocletian", 6, 0)
+        assert start["emperors"] == {"diocletian": "ROMA" if in_roma else None, "galerius": None, "constantius": None, "maximian": None}
+
+
+@pytest.mark.parametrize("level", ["4200", "4211", "2033"])
+def test_fixed_set_up_takes_province_3_without_dice(level: str) -> None:
+    """R2.7: the first die is that of R2.3; extra Revolts and armies are rolled as ever."""
+    for seed in SEEDS:
+        start = dealt(seed, level=level, fixed_setup=True)
+        assert start == deal(Dice(seed), level, fixed=True), seed
+        assert {"CARTHAGINENSIS", "GERMANIA SVPERIOR", "NORICVM", "THRACIA", "GALATIA", "TRIPOLITANIA"} <= set(start["tokens"])

@@ -1,0 +1,219 @@
+"""R1: what there is and where it goes; R4.5 and R4.6: placing and removing tokens."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from helpers.positions import legal, may, play, position
+from tetrarchia_env import batch
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.dice import rng_states
+from tetrarchia_env.notation import snapshot
+from tetrarchia_env.options import Options
+
+COUPLES = ({"diocletian", "galerius"}, {"constantius", "maximian"})
+ALL_MODULES = Options(
+    level="4233", modules=("dux", "pirates", "goths"), variants=("mare_nostrvm", "diarchia", "patres_patriae", "the_great")
+)
+
+
+def count(sets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many spaces each set has; a plain sum of np.bitwise_count's bytes could wrap."""
+    return np.bitwise_count(sets).astype(np.int64)
+
+
+def on_the_way(options: Options) -> list[batch.Games]:
+    """64 games of random play, looked at after every 25 actions."""
+    games, masks = batch.new_games(options, list(range(64)))
+    rngs, moments = rng_states(np.arange(1, 65, dtype=np.uint64)), []
+    for _ in range(20):
+        moments.append(games.copy())
+        batch.playout(games, masks, rngs, 25)
+    return moments
+
+
+def fight_in_lusitania(emperor: str, **changes: Any) -> str:
+    """He attacks from LVSITANIA an army without support; both dice show 3."""
+    game = position(emperor=emperor, emperors={emperor: "LVSITANIA"}, armies=[["CARTHAGINENSIS", "I", "army"]], dice=(3, 3), **changes)
+    return "won" if play(game, "attack CARTHAGINENSIS")["emperors"][emperor] == "CARTHAGINENSIS" else "drawn"
+
+
+def test_emperors_follow_one_another_r1_1() -> None:
+    """R1.1: Diocletian, Galerius, Constantius, Maximian, and Diocletian again."""
+    game = position(dice=(1, 1, 5, 1))
+    order = [snapshot(game)["emperor"]] + [play(game, "end")["emperor"] for _ in range(4)]
+    assert order == ["diocletian", "galerius", "constantius", "maximian", "diocletian"]
+
+
+@pytest.mark.parametrize("helper", EMPERORS)
+@pytest.mark.parametrize("emperor", EMPERORS)
+def test_couples_are_those_of_east_and_west_r1_1(emperor: str, helper: str) -> None:
+    """R1.1, R10.3: with Diarchia a token supports its owner and the other of his couple, nobody else."""
+    result = fight_in_lusitania(emperor, tokens={"LVSITANIA": helper}, rules={"variants": ["diarchia"]})
+    assert result == ("won" if {emperor, helper} in COUPLES or emperor == helper else "drawn")
+
+
+@pytest.mark.parametrize("tokens", [2, 3, 4, 5])
+def test_reserve_and_supplies_at_the_start_r1_2(tokens: int) -> None:
+    """R1.2: 21 Unrest, 21 Revolts (6 of them set up) and 3 armies; the level's tokens for each Emperor."""
+    start = snapshot(batch.new_games(Options(level=f"{tokens}000"), 1)[0])
+    assert start["reserve"] == {"unrest": 21, "revolt": 21 - 6, "armies": 3}
+    assert start["supply"] == dict.fromkeys(EMPERORS, tokens)
+
+
+@pytest.mark.parametrize("options", [Options(level="4211"), ALL_MODULES], ids=["base", "all modules"])
+def test_a_space_holds_one_token_and_one_figure_r1_3(options: Options) -> None:
+    """R1.3, R4.3: never two tokens on a space, nor two figures unless one of them passes."""
+    for games in on_the_way(options):
+        kinds = np.column_stack([games["unrest"], games["revolts"], games["tokens"]])
+        assert (count(kinds).sum(axis=1) == count(np.bitwise_or.reduce(kinds, axis=1))).all()
+        for game in games[games["passing"] < 0]:
+            standing = [place for place in (*game["at"], *game["army_at"]) if place < 48]
+            assert len(standing) == len(set(standing))
+
+
+def test_a_zone_holds_one_fleet_r1_3() -> None:
+    """R1.3: neither set-up nor sailing brings two fleets into one zone."""
+    games, _ = batch.new_games(Options(level="4300"), 5)
+    assert legal(games) == {"fleet ATLANTICVM", "fleet INTERNVM", "fleet AEGAEVM"}
+    play(games, "fleet INTERNVM")
+    assert legal(games) == {"fleet ATLANTICVM", "fleet AEGAEVM"}
+    assert not may(position(fleets=["INTERNVM", "AEGAEVM"]), "sail INTERNVM AEGAEVM")
+
+
+@pytest.mark.parametrize("options", [Options(level="4211"), ALL_MODULES], ids=["base", "all modules"])
+def test_no_piece_is_lost_r1_4(options: Options) -> None:
+    """R1.2, R1.4: what is not on the board is in the reserve, in a supply or, as glory, with an Emperor."""
+    for games in on_the_way(options):
+        assert (count(games["unrest"]) + games["reserve"][:, 0] + games["glory"].sum(axis=1) == 21).all()
+        assert (count(games["revolts"]) + games["reserve"][:, 1] == 21).all()
+        assert ((games["army_at"] < 48).sum(axis=1) + games["reserve"][:, 2] == 3).all()
+        assert (count(games["tokens"]) + games["supply"] == 4).all()
+
+
+def test_replaced_tokens_go_back_to_their_owners_r1_4() -> None:
+    """R1.4, R7.1: an Uprising in BELGICA replaces tokens of Maximian and Galerius."""
+    tokens = {"BELGICA": "revolt", "LVGDVNENSIS": "maximian", "GERMANIA SVPERIOR": "galerius"}
+    after = play(position(tokens=tokens, reserve={"armies": 0, "revolt": 20}, dice=(2, 1)), "end")
+    assert after["supply"] == dict.fromkeys(EMPERORS, 4)
+    assert after["reserve"]["revolt"] == 20 - 3
+
+
+def test_a_token_paid_for_a_power_leaves_the_game_r1_4() -> None:
+    """R1.4, R10.1: Maximian's seventh IP costs a token that comes back to nobody."""
+    after = play(position(emperor="maximian", rules={"variants": ["imperivm"]}), "imperivm")
+    assert (after["supply"]["maximian"], after["tokens"], after["ip"]) == (3, {}, 7)
+
+
+@pytest.mark.parametrize(("capital", "dice"), [("GERMANIA INFERIOR", (2, 2)), ("PANNONIA INFERIOR", (3, 2)), ("BITHYNIA", (5, 6))])
+def test_a_printed_token_protects_r1_5(capital: str, dice: tuple[int, int]) -> None:
+    """R1.5, R6.3: nothing happens to a bare capital; Unrest on it covers the printed token."""
+    assert play(position(dice=dice), "end")["tokens"] == {}
+    assert play(position(dice=dice, tokens={capital: "unrest"}), "end")["tokens"] == {capital: "revolt"}
+    assert play(position(dice=dice, tokens={capital: "maximian"}), "end")["tokens"] == {capital: "maximian"}
+
+
+@pytest.mark.parametrize(
+    ("cover", "dice", "place"),
+    [
+        (None, (3, 3), "SICILIA"),
+        (None, (3, 4), "LVCANIA"),
+        ("unrest", (3, 3), "LVCANIA"),
+        ("constantius", (3, 3), "LVCANIA"),
+        ("own", (3, 3), "SICILIA"),
+        ("own", (3, 4), "LVCANIA"),
+    ],
+)
+@pytest.mark.parametrize("emperor", ["diocletian", "galerius", "maximian"])
+def test_roma_supports_everyone_while_bare_r1_5(emperor: str, cover: str | None, dice: tuple[int, int], place: str) -> None:
+    """R1.5, R5.3: ROMA's joker is worth 1 to anyone; covered, only the token that lies there counts."""
+    tokens = {} if cover is None else {"ROMA": emperor if cover == "own" else cover}
+    game = position(emperor=emperor, emperors={emperor: "LVCANIA"}, armies=[["SICILIA", "VI", "army"]], tokens=tokens, dice=dice)
+    assert play(game, "attack SICILIA")["emperors"][emperor] == place
+
+
+@pytest.mark.parametrize(
+    ("emperor", "cover", "won"), [("galerius", None, True), ("galerius", "unrest", False), ("diocletian", None, False)]
+)
+def test_a_capital_supports_its_emperor_while_bare_r1_5(emperor: str, cover: str | None, won: bool) -> None:
+    """R1.5, R5.3: in PANNONIA INFERIOR Galerius has 1 more than his die, Diocletian has not."""
+    tokens = {} if cover is None else {"PANNONIA INFERIOR": cover}
+    places = {"galerius": "BITHYNIA", "diocletian": "ASIA"} | {emperor: "PANNONIA INFERIOR"}
+    game = position(emperor=emperor, emperors=places, armies=[["NORICVM", "III", "army"]], tokens=tokens, dice=(3, 3))
+    assert (play(game, "attack NORICVM")["emperors"][emperor] == "NORICVM") == won
+
+
+@pytest.mark.parametrize(("space", "cost"), [("GALATIA", 1), ("BITHYNIA", 1), ("PERSIA", 2)])
+def test_secure_costs_1_or_on_a_border_2_r4_5(space: str, cost: int) -> None:
+    """R4.5: a token of his supply goes on his space; a printed one is no hindrance."""
+    after = play(position(emperors={"diocletian": space}), "secure")
+    assert (after["tokens"], after["supply"]["diocletian"], after["ip"]) == ({space: "diocletian"}, 3, 6 - cost)
+    assert may(position(emperors={"diocletian": space}, ip=cost), "secure")
+    assert cost == 1 or not may(position(emperors={"diocletian": space}, ip=cost - 1), "secure")
+
+
+@pytest.mark.parametrize("kind", ["unrest", "revolt", *EMPERORS])
+@pytest.mark.parametrize("space", ["GALATIA", "BITHYNIA", "PERSIA"])
+def test_secure_needs_a_space_without_token_r4_5(space: str, kind: str) -> None:
+    """R4.5: any token that lies there forbids it, his own too."""
+    assert not may(position(emperors={"diocletian": space}, tokens={space: kind}), "secure")
+
+
+def test_secure_needs_a_token_in_the_supply_r4_5() -> None:
+    """R4.5: tokens come from his own supply."""
+    assert not may(position(supply={"diocletian": 0}), "secure")
+    assert may(position(supply={"galerius": 0, "diocletian": 1}), "secure")
+
+
+@pytest.mark.parametrize("province", ["SYRIA", "CAPPADOCIA", "GALATIA", "CILICIA", "ASIA", "BITHYNIA"])
+def test_secure_on_a_border_needs_its_region_free_of_revolts_r4_5(province: str) -> None:
+    """R4.5: a Revolt in any of the six provinces forbids it, Unrest or a token does not."""
+    at_the_border = {"diocletian": "PERSIA"}
+    assert not may(position(emperors=at_the_border, tokens={province: "revolt"}), "secure")
+    assert may(position(emperors=at_the_border, tokens={province: "unrest"}), "secure")
+    assert may(position(emperors=at_the_border, tokens={province: "galerius"}), "secure")
+
+
+def test_secure_ignores_revolts_elsewhere_r4_5() -> None:
+    """R4.5: other regions do not matter to a border, nor does the region to a province."""
+    revolts = {"THRACIA": "revolt", "AEGYPTVS": "revolt", "ROMA": "revolt", "LIBYA": "revolt"}
+    assert may(position(emperors={"diocletian": "PERSIA"}, tokens=revolts), "secure")
+    assert may(position(emperors={"diocletian": "GALATIA"}, tokens={"ASIA": "revolt"}), "secure")
+
+
+@pytest.mark.parametrize(("kind", "cost"), [("unrest", 1), ("revolt", 2)])
+def test_subdue_removes_unrest_for_1_and_a_revolt_for_2_r4_6(kind: str, cost: int) -> None:
+    """R4.6: the token goes back to the reserve."""
+    after = play(position(tokens={"BITHYNIA": kind}), "subdue")
+    assert (after["tokens"], after["ip"], after["reserve"][kind]) == ({}, 6 - cost, 21)
+    assert may(position(tokens={"BITHYNIA": kind}, ip=cost), "subdue")
+    assert cost == 1 or not may(position(tokens={"BITHYNIA": kind}, ip=cost - 1), "subdue")
+
+
+def test_calm_turns_a_revolt_into_unrest_for_1_r4_6() -> None:
+    """R4.6: one token is changed for the other, and both can be paid one after the other."""
+    game = position(tokens={"BITHYNIA": "revolt"})
+    after = play(game, "calm")
+    assert (after["tokens"], after["ip"]) == ({"BITHYNIA": "unrest"}, 5)
+    assert (after["reserve"]["unrest"], after["reserve"]["revolt"]) == (20, 21)
+    assert play(game, "subdue")["ip"] == 4
+
+
+def test_calm_needs_unrest_in_the_reserve_r4_6() -> None:
+    """R4.6, Ruling: without one only subduing is left."""
+    revolt = {"BITHYNIA": "revolt"}
+    assert may(position(tokens=revolt, reserve={"unrest": 1}, ip=1), "calm")
+    game = position(tokens=revolt, reserve={"unrest": 0})
+    assert may(game, "subdue")
+    assert not may(game, "calm")
+
+
+@pytest.mark.parametrize("kind", [None, "unrest", *EMPERORS])
+def test_nothing_else_can_be_calmed_or_subdued_r4_6(kind: str | None) -> None:
+    """R4.6: no calming of Unrest; an Emperor's token, lying or printed, cannot be removed; nor what lies next door."""
+    tokens = {"GALATIA": "revolt"} | ({} if kind is None else {"BITHYNIA": kind})
+    game = position(tokens=tokens)
+    assert not may(game, "calm")
+    assert may(game, "subdue") == (kind == "unrest")

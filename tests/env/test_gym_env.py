@@ -1,0 +1,229 @@
+"""The Gymnasium face: one player for all four Emperors; and what all faces share: registries and arguments."""
+
+import copy
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+
+from helpers.configurations import ONE_BY_ONE
+from helpers.positions import position
+from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env.aec import TetrarchiaAEC
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.rewards import REWARDS
+from tetrarchia_env.engine.scenarios import SCENARIOS
+from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.gym_env import TetrarchiaSingle
+from tetrarchia_env.notation import snapshot
+from tetrarchia_env.spaces import RENDER_MODES
+from tetrarchia_env.tetrarchia_v0 import GYMNASIUM_ID, PETTINGZOO_ID
+
+FIVE = {"GAETVLIA": "maximian", "BRITANNIA": "galerius", "GERMANIA MAGNA": "galerius", "SARMATIA": "galerius", "PERSIA": "galerius"}
+ENDINGS: list[tuple[dict[str, Any], str, str]] = [
+    ({"tokens": FIVE, "emperors": {"diocletian": "LIBYA"}}, "secure", "won"),
+    ({"dice": (4, 5), "reserve": {"unrest": 0}}, "end", "reserve empty"),
+    ({"dice": (4, 5), "rules": {"max_turns": 9}}, "end", "truncated"),
+]
+
+
+def begun(seed: int = 3, **arguments: Any) -> TetrarchiaSingle:
+    env = TetrarchiaSingle(**arguments)
+    env.reset(seed=seed)
+    return env
+
+
+def at(changes: dict[str, Any], **arguments: Any) -> TetrarchiaSingle:
+    """An environment at this position."""
+    env = TetrarchiaSingle(**arguments)
+    env.restore(snapshot(position(**changes)))
+    return env
+
+
+def same(seen: dict[str, Any], other: dict[str, Any]) -> bool:
+    return set(seen) == set(other) and all(seen[name].tobytes() == other[name].tobytes() for name in seen)
+
+
+def test_gymnasium_makes_it() -> None:
+    env = gymnasium.make(GYMNASIUM_ID, level="5311", variants=["diarchia"], reward="score", render_mode="ansi")
+    seen, info = env.reset(seed=1)
+    assert isinstance(env.unwrapped, TetrarchiaSingle)
+    assert env.unwrapped.snapshot()["rules"]["level"] == "5311"
+    assert (env.action_space, env.observation_space.contains(seen)) == (gymnasium.spaces.Discrete(455), True)
+    assert (info["agent"], info["outcome"], info["turn"]) == ("diocletian", "running", 0)
+    assert isinstance(env.render(), str)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_it_is_the_aec_game_seen_by_whoever_acts(name: str, reward: str) -> None:
+    """Same seed and actions: the same game, observation, mask, end and info in every step, and the mean of the four rewards."""
+    arguments = ONE_BY_ONE[name].arguments() | {"reward": reward}
+    single, aec, chooser = gymnasium.make(GYMNASIUM_ID, **arguments), tetrarchia_v0.raw_env(**arguments), random.Random(name)
+    seen, info = single.reset(seed=21)
+    aec.reset(seed=21)
+    for _ in range(2000):
+        agent = aec.agent_selection
+        assert same(seen, aec.observe(agent))
+        told = {word: value for word, value in info.items() if word != "action_mask"}
+        assert told == {"agent": agent} | {word: aec.infos[agent][word] for word in ("outcome", "score", "turn")}
+        assert info["action_mask"].tobytes() == aec.infos[agent]["action_mask"].tobytes()
+        if not aec.legal_actions():
+            break
+        action = chooser.choice(aec.legal_actions())
+        seen, gain, terminated, truncated, info = single.step(action)
+        aec.step(action)
+        assert gain == pytest.approx(sum(aec.rewards.values()) / 4, abs=1e-12)
+        assert (terminated, truncated) == (aec.terminations[agent], aec.truncations[agent])
+        assert single.unwrapped.game.tobytes() == aec.game.tobytes()
+    assert terminated or truncated
+
+
+def test_action_masks_are_the_legal_actions() -> None:
+    env, chooser = begun(variants=VARIANTS, modules=MODULES), random.Random(1)
+    for _ in range(30):
+        mask = env.action_masks()
+        assert (mask.dtype, mask.shape, np.flatnonzero(mask).tolist()) == (np.bool_, (455,), env.legal_actions())
+        mask[:] = True  # a copy
+        env.step(chooser.choice(env.legal_actions()))
+
+
+def test_an_illegal_action_changes_nothing_and_is_told() -> None:
+    env = begun(reward="shaped")
+    before, game, (seen, _) = env.masks.tobytes(), env.game.tobytes(), env._look()
+    seen_again, reward, terminated, truncated, info = env.step(0)
+    assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, False, False, True)
+    assert (env.game.tobytes(), env.masks.tobytes(), same(seen_again, seen)) == (game, before, True)
+    assert "illegal_action" not in env.step(env.legal_actions()[0])[4]
+
+
+@pytest.mark.parametrize("action", [-1, 455, None, 1.5, "end", np.array([8])])
+def test_an_action_outside_the_space_is_refused(action: Any) -> None:
+    env = begun()
+    game = env.game.tobytes()
+    with pytest.raises(ValueError, match="0 to 454") as error:
+        env.step(action)
+    assert repr(action) in str(error.value)
+    assert env.game.tobytes() == game
+
+
+@pytest.mark.parametrize(("changes", "text", "outcome"), ENDINGS, ids=[row[2] for row in ENDINGS])
+def test_the_end(changes: dict[str, Any], text: str, outcome: str) -> None:
+    env = at(changes)
+    seen, reward, terminated, truncated, info = env.step(env.action_id(text))
+    assert (reward, terminated, truncated) == ({"won": 1, "truncated": 0}.get(outcome, -1), outcome != "truncated", outcome == "truncated")
+    assert (info["outcome"], info["score"], info["turn"]) == (outcome, env.snapshot()["score"], env.snapshot()["turn"])
+    assert not any(mask.any() for mask in (seen["action_mask"], info["action_mask"], env.action_masks()))
+
+
+def test_a_step_before_reset_or_after_the_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="reset the environment first"):
+        TetrarchiaSingle().step(0)
+    env = at(ENDINGS[0][0])
+    env.step(env.action_id("secure"))
+    game = env.game.tobytes()
+    with pytest.raises(ValueError, match="reset the environment first"):
+        env.step(0)
+    assert env.game.tobytes() == game
+
+
+def test_the_reward_is_the_mean_of_the_four() -> None:
+    """R10.5: galerius with four borders is the Great: 2, and 1 for each of the others."""
+    env = at({**ENDINGS[0][0], "rules": {"variants": ["the_great"]}}, reward="glory")
+    assert env.step(env.action_id("secure"))[1] == (1 + 2 + 1 + 1) / 4
+
+
+def test_seeds() -> None:
+    """The same seed, the same game, as in the AEC face too; without one, new ones in an order that the last seed fixes."""
+
+    def three() -> list[bytes]:
+        env, games = TetrarchiaSingle(), []
+        for seed in (9, None, None):
+            env.reset(seed=seed)
+            games.append(env.game.tobytes())
+        return games
+
+    aec = tetrarchia_v0.raw_env()
+    aec.reset(seed=9)
+    games = three()
+    assert three() == games
+    assert (len(set(games)), games[0]) == (3, aec.game.tobytes())
+
+
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaSingle.clone])
+def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaSingle], TetrarchiaSingle]) -> None:
+    env = begun(variants=VARIANTS, modules=MODULES)
+    twin, before = copier(env), env.game.tobytes()
+    chooser, actions = random.Random(5), []
+    for _ in range(30):
+        actions.append(chooser.choice(twin.legal_actions()))
+        twin.step(actions[-1])
+    assert env.game.tobytes() == before
+    for action in actions:
+        env.step(action)
+    assert env.game.tobytes() == twin.game.tobytes()
+
+
+# All faces: registries and arguments
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
+def test_pettingzoo_makes_it() -> None:
+    aec = pettingzoo.make("aec", PETTINGZOO_ID, level="5311")
+    parallel = pettingzoo.make("parallel", PETTINGZOO_ID, level="5311")
+    aec.reset(seed=3)
+    seen, infos = parallel.reset(seed=3)
+    assert (list(seen), list(infos), parallel.possible_agents) == ([*EMPERORS], [*EMPERORS], [*EMPERORS])
+    assert isinstance(aec.unwrapped, TetrarchiaAEC)
+    assert aec.unwrapped.snapshot()["rules"]["level"] == "5311"
+    assert all(same(seen[agent], aec.observe(agent)) for agent in EMPERORS)
+
+
+FACES: dict[str, Callable[..., Any]] = {
+    "raw_env": tetrarchia_v0.raw_env,
+    "env": tetrarchia_v0.env,
+    "parallel_env": tetrarchia_v0.parallel_env,
+    "gymnasium": lambda **arguments: gymnasium.make(GYMNASIUM_ID, **arguments),
+    "vector_env": lambda **arguments: tetrarchia_v0.vector_env(num_envs=2, **arguments),
+}
+ARGUMENTS = ["level", "variants", "modules", "scenario", "fixed_setup", "max_turns", "reward", "render_mode"]
+WRONG: list[tuple[dict[str, Any], list[str]]] = [
+    ({"level": "6211"}, ["'6211'", "2 to 5"]),
+    ({"level": 4211}, ["4211", "four digits"]),
+    ({"level": ["4211", "4291"]}, ["'4291'", "0 to 3"]),
+    ({"variants": ["imperium"]}, ["'imperium'", *VARIANTS]),
+    ({"modules": ["huns"]}, ["'huns'", *MODULES]),
+    ({"modules": ["pirates"], "level": ["4211", "4311"]}, ["'4311'", "pirates", "fewer than 3 fleets"]),
+    ({"scenario": "punic_war"}, ["'punic_war'", *SCENARIOS]),
+    ({"scenario": "danube_wars", "level": "4122"}, ["'danube_wars'", "level"]),
+    ({"scenario": "danube_wars", "modules": ["goths"]}, ["'danube_wars'", "modules"]),
+    ({"fixed_setup": "yes"}, ["fixed_setup", "'yes'", "True or False"]),
+    ({"max_turns": 0}, ["max_turns", "0", "from 1"]),
+    ({"reward": "gold"}, ["'gold'", *REWARDS]),
+    ({"reward": None}, ["None", *REWARDS]),
+    ({"render_mode": "hologram"}, ["render_mode", "'hologram'", *RENDER_MODES]),
+    ({"players": 3}, ["'players'", *ARGUMENTS]),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode")  # Gymnasium warns before the environment refuses
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
+def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str], face: str) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        FACES[face](**arguments)
+    assert [word for word in words if word not in str(error.value)] == []
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("arguments", [{name: None} for name in ("level", "scenario", "render_mode")], ids=str)
+def test_none_is_the_same_as_not_given(arguments: dict[str, Any], face: str) -> None:
+    given, left_out = FACES[face](**arguments), FACES[face]()
+    assert given.unwrapped.metadata == left_out.unwrapped.metadata
+    given.reset(seed=1)

@@ -1,0 +1,269 @@
+"""Many games in one call are as many single games, one after the other in each lane."""
+
+import copy
+import gc
+import pickle
+import tracemalloc
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from helpers.configurations import ONE_BY_ONE, random_options
+from helpers.positions import position
+from tetrarchia_env import batch, tetrarchia_v0
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.actions import BASE_ACTIONS
+from tetrarchia_env.engine.state import VARIANTS
+from tetrarchia_env.notation import snapshot
+from tetrarchia_env.options import Options
+from tetrarchia_env.vector import TetrarchiaVector
+
+
+def choose(masks: NDArray[np.int8], step: int) -> NDArray[np.int64]:
+    """A legal action in each row, not always the same one."""
+    weights = np.random.default_rng(step).random(masks.shape)
+    return (masks * weights).argmax(axis=1)
+
+
+def lanes(options: Options, number: int, **more: Any) -> TetrarchiaVector:
+    return tetrarchia_v0.vector_env(number, **options.arguments(), **more)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_batch_equals_single_games(seed: int) -> None:
+    """Observation, mask, reward, end and info of each lane's first game, byte for byte; AEC and Gymnasium alike."""
+    options = random_options(seed)
+    many = lanes(options, 4, reward="shaped")
+    seen, info = many.reset(seed=seed)
+    singles = [tetrarchia_v0.raw_env(**options.arguments(), reward="shaped") for _ in range(4)]
+    for lane, single in enumerate(singles):
+        single.reset(seed=seed + lane)
+    running = [True] * 4
+    for step in range(400):
+        actions = choose(seen["action_mask"], step)
+        for lane in np.flatnonzero(running):
+            expected = singles[lane].observe(singles[lane].agent_selection)
+            assert seen["observation"][lane].tobytes() == expected["observation"].tobytes()
+            assert seen["action_mask"][lane].tobytes() == expected["action_mask"].tobytes()
+            assert EMPERORS[info["agent"][lane]] == singles[lane].agent_selection
+            singles[lane].step(int(actions[lane]))
+        seen, rewards, terminations, truncations, info = many.step(actions)
+        for lane in np.flatnonzero(running):
+            agent = singles[lane].agent_selection
+            assert rewards[lane] == singles[lane].rewards[agent]
+            assert terminations[lane] == singles[lane].terminations[agent]
+            assert truncations[lane] == singles[lane].truncations[agent]
+            running[lane] = not (terminations[lane] or truncations[lane])
+        if not any(running):
+            return
+    raise AssertionError("the games did not end")
+
+
+def test_gymnasium_and_batch_see_the_same() -> None:
+    for options in ONE_BY_ONE.values():
+        env = gymnasium.make("Tetrarchia-v0", **options.arguments())
+        seen, _ = env.reset(seed=5)
+        many, _ = lanes(options, 1).reset(seed=5)
+        assert seen["observation"].tobytes() == many["observation"][0].tobytes()
+        assert seen["action_mask"].tobytes() == many["action_mask"][0].tobytes()
+
+
+def test_ended_game_is_followed_by_the_next_and_told() -> None:
+    many = lanes(Options(max_turns=2), 8)
+    seen, _ = many.reset(seed=3)
+    steps = np.zeros(8, dtype=int)
+    for step in range(100):
+        seen, _, terminations, truncations, info = many.step(choose(seen["action_mask"], step))
+        steps += 1
+        ended = terminations | truncations
+        assert seen["action_mask"].any(axis=1).all()
+        if ended.any():
+            final = info["final_info"]
+            assert (info["_final_info"] == ended).all()
+            assert (info["_final_obs"] == ended).all()
+            assert (final["episode"]["l"][ended] == steps[ended]).all()
+            assert (final["turn"][truncations] == 2).all()
+            assert set(final["outcome"][truncations]) <= {"truncated"}
+            assert (final["level"][ended] == [4, 2, 1, 1]).all()
+            first = np.flatnonzero(ended)[0]
+            assert info["final_obs"][first]["observation"].shape == seen["observation"][first].shape
+            assert not info["final_obs"][first]["action_mask"].any()
+            steps[ended] = 0
+        else:
+            assert "final_info" not in info
+    assert many.many.lanes["rng"].min() > 0
+
+
+def test_lanes_go_on_the_same_from_the_same_seed() -> None:
+    def play() -> bytes:
+        many = lanes(Options(level=["4200", "5300"]), 16)
+        seen, _ = many.reset(seed=11)
+        for step in range(150):
+            seen, *_ = many.step(choose(seen["action_mask"], step))
+        return seen["observation"].tobytes() + many.many.games.tobytes()
+
+    assert play() == play()
+
+
+def test_next_game_of_a_lane_has_other_dice() -> None:
+    """A word must not run on into the dice of the next game."""
+    many = lanes(Options(), 64)
+    seen, _ = many.reset(seed=0)
+    words = [many.many.lanes["rng"].copy()]
+    for step in range(200):
+        seen, *_ = many.step(choose(seen["action_mask"], step))
+        words.append(many.many.lanes["rng"].copy())
+    different = np.unique(np.concatenate(words))
+    assert len(different) > 64 * 2
+
+
+def test_wrong_seeds_are_refused() -> None:
+    many = lanes(Options(), 2)
+    for wrong, sentence in ((-1, "a seed is a whole number"), ([1], "2 of them, not 1"), ([1, -1], "not -1")):
+        with pytest.raises(ValueError, match=sentence):
+            many.reset(seed=wrong)
+    for env in (tetrarchia_v0.raw_env(), gymnasium.make("Tetrarchia-v0").unwrapped):
+        with pytest.raises(ValueError, match="a seed is a whole number"):
+            env.reset(seed=-1)
+
+
+def test_each_game_is_drawn() -> None:
+    many = lanes(Options(), 3, render_mode="ansi")
+    many.reset(seed=1)
+    boards = many.render()
+    assert len(boards) == 3
+    assert len(set(boards)) == 3
+
+
+def test_levels_of_a_list_are_all_drawn() -> None:
+    many = lanes(Options(level=["4200", "4211", "5322"]), 300)
+    many.reset(seed=1)
+    levels, counts = np.unique(many.many.games["level"], axis=0, return_counts=True)
+    assert levels.tolist() == [[4, 2, 0, 0], [4, 2, 1, 1], [5, 3, 2, 2]]
+    assert counts.min() > 60
+
+
+def test_games_begin_from_starts_with_new_dice() -> None:
+    start = snapshot(position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}))
+    many = lanes(Options(), 200, starts=[start], start_share=0.5)
+    many.reset(seed=2)
+    begun = many.many.games["turn"] == start["turn"]
+    assert 60 < begun.sum() < 140
+    assert len(np.unique(many.many.games["dice"][begun])) == begun.sum()
+    same_but_dice = many.many.games[begun].copy()
+    same_but_dice["dice"] = start["dice"]
+    assert {game.tobytes() for game in same_but_dice} == {position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}).tobytes()}
+
+
+def test_starts_can_be_withdrawn() -> None:
+    many = lanes(Options(), 50, starts=[snapshot(position())])
+    many.many.set_starts([])
+    many.reset(seed=2)
+    assert not many.many.games["turn"].any()
+
+
+@pytest.mark.parametrize("variants", [(), ("mare_nostrvm", "diarchia", "the_great")])
+def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> None:
+    base = tetrarchia_v0.vector_env(20, actions="base", variants=variants, modules=["goths"])
+    whole = tetrarchia_v0.vector_env(20, variants=variants, modules=["goths"])
+    assert base.single_action_space.n == BASE_ACTIONS == 109
+    seen, _ = base.reset(seed=4)
+    also, _ = whole.reset(seed=4)
+    for step in range(100):
+        assert (also["action_mask"][:, :BASE_ACTIONS] == seen["action_mask"]).all()
+        assert not also["action_mask"][:, BASE_ACTIONS:].any()
+        actions = choose(seen["action_mask"], step)
+        seen, *_ = base.step(actions)
+        also, *_ = whole.step(actions)
+    assert base.many.games.tobytes() == whole.many.games.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"num_envs": 0}, "num_envs"),
+        ({"num_envs": 1.5}, "num_envs"),
+        ({"actions": "few"}, "'few'"),
+        ({"actions": "base", "variants": ["imperivm"]}, "not enough"),
+        ({"start_share": 2}, "start_share"),
+        ({"starts": [{}]}, "missing"),
+        ({"reward": "gold"}, "'gold'"),
+        ({"players": 2}, "'players'"),
+        ({"level": "1234"}, "tokens per Emperor"),
+    ],
+)
+def test_wrong_argument_is_refused(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        tetrarchia_v0.vector_env(**{"num_envs": 2} | arguments)
+
+
+def test_finished_or_richer_starts_are_refused() -> None:
+    games, masks = batch.new_games(Options(), 1)
+    batch.playout(games, masks, np.array([1], dtype=np.uint64), steps=10_000)
+    with pytest.raises(ValueError, match="finished game"):
+        tetrarchia_v0.vector_env(2, starts=[snapshot(games)])
+    rich, _ = batch.new_games(Options(variants=VARIANTS), 1)
+    with pytest.raises(ValueError, match="more actions"):
+        tetrarchia_v0.vector_env(2, actions="base", starts=[snapshot(rich)])
+
+
+def test_illegal_action_leaves_all_lanes_untouched() -> None:
+    many = lanes(Options(), 3)
+    seen, _ = many.reset(seed=1)
+    before = many.many.games.tobytes() + many.many.lanes.tobytes()
+    actions = choose(seen["action_mask"], 0)
+    actions[1] = 0
+    with pytest.raises(ValueError, match="action 0 is not legal in game 1"):
+        many.step(actions)
+    assert many.many.games.tobytes() + many.many.lanes.tobytes() == before
+
+
+def test_copies_and_pickles_go_on_alike() -> None:
+    many = lanes(Options(), 5)
+    seen, _ = many.reset(seed=1)
+    others = [copy.deepcopy(many), pickle.loads(pickle.dumps(many))]
+    actions = choose(seen["action_mask"], 0)
+    after = many.step(actions)[0]["observation"].tobytes()
+    assert [other.step(actions)[0]["observation"].tobytes() for other in others] == [after, after]
+
+
+def test_observation_given_out_stays_as_it_was() -> None:
+    many = lanes(Options(), 5)
+    seen, _ = many.reset(seed=1)
+    kept = {name: array.copy() for name, array in seen.items()}
+    more = seen
+    for step in range(5):
+        more, *_ = many.step(choose(more["action_mask"], step))
+    assert all((seen[name] == kept[name]).all() for name in seen)
+
+
+@pytest.mark.slow
+def test_4096_games_need_less_than_200_mb() -> None:
+    tracemalloc.start()
+    many = lanes(Options(), 4096, copy=False)
+    seen, _ = many.reset(seed=1)
+    many.step(choose(seen["action_mask"], 0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+@pytest.mark.slow
+def test_a_thousand_resets_leak_nothing() -> None:
+    def resets(number: int) -> None:
+        for seed in range(number):
+            env = tetrarchia_v0.raw_env(**random_options(seed % 100).arguments())
+            env.reset(seed=seed)
+
+    resets(200)
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    resets(1000)
+    gc.collect()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 100_000

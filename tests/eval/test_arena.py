@@ -1,0 +1,299 @@
+"""The arena: the same plan gives the same games, however it is cut, shared out or interrupted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, TeamPolicy, make_agents
+from tetrarchia_env.batch import Games, Masks, agents_to_act, new_games, step
+from tetrarchia_env.engine.state import OVER
+from tetrarchia_env.notation import record_replay
+from tetrarchia_env.options import Options
+from tetrarchia_eval.arena import match, plan, run
+from tetrarchia_eval.arena.chunks import play_games, seated
+from tetrarchia_eval.results import Played, load_run
+
+EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
+PLAN = plan("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
+
+
+@dataclass(frozen=True)
+class Witness(Agent):
+    """Plays the first legal action and notes what it is told; its name has nothing to do with what it chooses."""
+
+    name: str = ""
+    notes: Any = None
+
+    def begin(self, env_ids: EnvIds) -> None:
+        if self.notes is not None:
+            self.notes.append(("begin", env_ids.tolist()))
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        if self.notes is not None:
+            self.notes.append(("act", games.copy(), agents_to_act(games).tolist()))
+        return masks.argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class Cheat(Agent):
+    """Knows no rules."""
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        return np.full(len(games), 454)
+
+
+@pytest.fixture(autouse=True)
+def agents_of_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AGENTS, "witness", f"{__name__}:Witness")
+    monkeypatch.setitem(AGENTS, "cheat", f"{__name__}:Cheat")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.jsonl"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of PLAN, never interrupted."""
+    path = tmp_path_factory.mktemp("arena") / "whole.jsonl"
+    run(PLAN, path, workers=1)
+    return path
+
+
+def same(games: Sequence[Played]) -> list[Played]:
+    """All that two plays of the same games must agree in: how long they took is another matter."""
+    return [replace(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in games]
+
+
+def test_the_same_plan_gives_the_same_games(file: Path, whole: Path) -> None:
+    again = run(PLAN, file, workers=1)
+    assert same(again.games) == same(load_run(whole).games)
+    assert [(game.level, game.seed) for game in again.games] == [PLAN.job(index) for index in range(12)]
+    assert len({game.steps for game in again.games}) > 1
+
+
+def test_what_is_returned_is_what_the_file_holds(file: Path) -> None:
+    assert run(PLAN, file, workers=1) == load_run(file)
+    assert len(file.read_text().splitlines()) == 1 + 12
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 5, 100])
+def test_chunks_do_not_matter(file: Path, whole: Path, chunk: int) -> None:
+    assert same(run(PLAN, file, workers=1, chunk=chunk).games) == same(load_run(whole).games)
+
+
+def test_lanes_do_not_matter() -> None:
+    agents = make_agents("random")
+    forwards = play_games(EVERYTHING, agents, range(5), run_seed=1)
+    backwards = play_games(EVERYTHING, agents, [4, 3, 2, 1, 0], run_seed=1)
+    alone = [play_games(EVERYTHING, agents, seed, run_seed=1)[0] for seed in range(5)]
+    assert [replace(game, index=0) for game in same(forwards)] == same(alone)
+    assert [replace(game, index=0) for game in same(backwards[::-1])] == same(alone)
+
+
+def test_the_runs_seed_matters() -> None:
+    agents = make_agents("random")
+    assert same(play_games(Options(), agents, range(3), 1)) != same(play_games(Options(), agents, range(3), 2))
+
+
+def test_workers_do_not_matter(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "ALONE", -1.0)  # not a chunk in this process
+    monkeypatch.setattr(match, "PAYS", -1.0)
+    told: list[Played] = []
+    assert same(run(PLAN, file, workers=2, chunk=2, progress=told.extend).games) == same(load_run(whole).games)
+    assert same(load_run(file).games) == same(load_run(whole).games)
+    assert sorted(game.index for game in told) == list(range(12))
+
+
+def test_a_workers_error_is_the_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "ALONE", -1.0)
+    monkeypatch.setattr(match, "PAYS", -1.0)
+    with pytest.raises(ValueError, match=r"^unknown agent 'witness'"):  # there only this process knows it
+        run(plan("witness", 2), file, workers=2)
+    assert load_run(file, unfinished_ok=True).games == ()
+
+
+def test_an_illegal_action_is_an_error(file: Path) -> None:
+    with pytest.raises(ValueError, match=r"^action 454 is not legal"):
+        run(plan("cheat", 2), file, workers=1)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 7, 11])
+@pytest.mark.parametrize("half", [0, 1, 60])
+def test_an_interrupted_run_goes_on_to_the_same_file(file: Path, whole: Path, kept: int, half: int) -> None:
+    lines = whole.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[: 1 + kept]) + lines[1 + kept][:half])
+    told: list[Sequence[Played]] = []
+    finished = run(PLAN, file, workers=1, chunk=3, progress=told.append)
+    assert finished == load_run(file)
+    assert same(finished.games) == same(load_run(whole).games)
+    assert file.read_bytes().startswith(b"".join(lines[: 1 + kept]))
+    assert len(told[0]) == kept
+    assert sum(map(len, told)) == 12
+
+
+def test_ctrl_c_keeps_what_was_played(file: Path, whole: Path) -> None:
+    def interrupt(games: Sequence[Played]) -> None:
+        if any(game.index == 4 for game in games):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(PLAN, file, workers=1, chunk=1, progress=interrupt)
+    assert len(load_run(file, unfinished_ok=True).games) == 5
+    assert same(run(PLAN, file, workers=1).games) == same(load_run(whole).games)
+
+
+def test_a_finished_run_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(PLAN, file, workers=1)
+    monkeypatch.setattr(match, "play_chunk", None)
+    assert run(PLAN, file, workers=1) == first
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (replace(PLAN, games=7), "it holds another run, of games 6, not 7: choose another file"),
+        (replace(PLAN, seed=4, levels=("4200",)), r"of levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
+        (replace(PLAN, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "of agents .*'random'.*, not .*'witness'"),
+        (replace(PLAN, versions={"tetrarchia": "9.9"}), "of tetrarchia version '.*', not '9.9'"),
+    ],
+)
+def test_another_plan_does_not_go_on(whole: Path, other: Any, sentence: str) -> None:
+    before = whole.read_bytes()
+    with pytest.raises(ValueError, match=sentence):
+        run(other, whole, workers=1)
+    assert whole.read_bytes() == before
+
+
+def test_another_machine_goes_on(file: Path, whole: Path) -> None:
+    file.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:4]))
+    elsewhere = replace(PLAN, machine={"cores": 64}, versions={**PLAN.versions, "python": "4.0"})
+    assert same(run(elsewhere, file, workers=1).games) == same(load_run(whole).games)
+
+
+def test_there_is_one_writer_at_a_time(file: Path) -> None:
+    def meddle(games: Sequence[Played]) -> None:
+        if games and games[-1].index + 1 < PLAN.total:
+            with pytest.raises(ValueError, match=r"another process writes into it"):
+                run(PLAN, file, workers=1)
+
+    assert run(PLAN, file, workers=1, chunk=1, progress=meddle) == load_run(file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"games": 0}, "games is a whole number from 1 on, not 0"),
+        ({"agents": "sphinx"}, "unknown agent 'sphinx'"),
+        ({"agents": "random,random", "players": 3}, "give one name or 3"),
+        ({"players": 5}, "1 to 4 share the four Emperors, not 5"),
+        ({"levels": ["4200", "42"]}, "a level is a string of four digits"),
+        ({"levels": ["4300"], "modules": ["pirates"]}, "fewer than 3 fleets"),
+        ({"levels": ["4200"], "scenario": "danube_wars"}, "sets the level and the modules"),
+        ({"variants": ["solitaire"]}, "unknown variant 'solitaire'"),
+        ({"first_seed": -1}, "a seed is a whole number"),
+    ],
+)
+def test_a_wrong_wish_is_refused_at_the_door(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        plan(**{"agents": "random", "games": 1, **arguments})
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": 1.5}, {"chunk": 0}, {"chunk": "many"}])
+def test_nothing_is_written_for_a_wrong_wish(file: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=rf"{next(iter(wrong))} is a whole number from 1 on"):
+        run(PLAN, file, **wrong)
+    assert not file.exists()
+
+
+def test_a_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"there is no folder"):
+        run(PLAN, tmp_path / "none" / "run.jsonl")
+
+
+def test_a_scenario_is_played_at_its_level(file: Path) -> None:
+    scenario = Options(scenario="great_persian_war")
+    played = run(plan("random", 2, scenario="great_persian_war"), file, workers=1)
+    assert played.header.levels == scenario.level_names == (played.games[0].level,)
+    assert same(played.games) == same(play_games(scenario, make_agents("random"), range(2), 0))
+
+
+@pytest.mark.parametrize("options", [Options(level="4200"), EVERYTHING, Options(scenario="danube_wars", max_turns=5)])
+def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
+    (played,) = play_games(options, make_agents("random"), 11, run_seed=2)
+    team, env_id, actions = TeamPolicy(make_agents("random"), 1, 2), np.array([0]), []
+    games, masks = new_games(options, 11)
+    team.begin(env_id, 11)
+    while games[0].phase != OVER:
+        actions.append(int(team.act(games, masks, env_id)[0]))
+        step(games, np.array(actions[-1:]), masks)
+    final = record_replay(options, 11, actions).final
+    assert (played.outcome, played.score, played.turns) == (final["outcome"], final["score"], final["turn"])
+    assert played.steps == len(actions) == sum(played.decisions)
+    assert played.decisions == tuple(team.decisions[0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("players", "names", "emperors"),
+    [
+        (1, "witness:a", "aaaa"),
+        (2, "witness:a,witness:b", "aabb"),
+        (3, "witness:a,witness:b,witness:c", "aabc"),
+        (4, "witness:a,witness:b,witness:c,witness:d", "abcd"),
+        (None, "witness:a,witness:b", "aabb"),
+    ],
+)
+def test_players_have_their_seats(players: int | None, names: str, emperors: str) -> None:
+    """R13.1."""
+    assert plan(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
+    assert len({id(agent) for agent in seated(plan(names, 1, players=players).agents)}) == len(set(emperors))
+
+
+def test_each_player_decides_for_his_emperors_only() -> None:
+    """R13.1: two players, the East and the West."""
+    east, west = Witness(notes=[]), Witness(notes=[])
+    play_games(EVERYTHING, (east, east, west, west), range(4), 0)
+    decided = [{emperor for note in agent.notes if note[0] == "act" for emperor in note[2]} for agent in (east, west)]
+    assert decided == [{0, 1}, {2, 3}]
+
+
+def test_an_agent_is_told_once_of_each_game() -> None:
+    agent = Witness(notes=[])
+    play_games(Options(), (agent,) * 4, range(5), 0)
+    assert agent.notes[0] == ("begin", [0, 1, 2, 3, 4])
+    assert [note[0] for note in agent.notes[1:]] == ["act"] * (len(agent.notes) - 1)
+
+
+def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: list[Games] = []
+    agent = Witness(notes=[])
+
+    def watched(games: Games, actions: Actions, masks: Masks) -> None:
+        real.append(games.copy())
+        step(games, actions, masks)
+
+    monkeypatch.setattr("tetrarchia_eval.arena.chunks.step", watched)
+    played = play_games(Options(), (agent,) * 4, range(6), 0)
+    shown = [note[1] for note in agent.notes[1:]]
+    assert sum(map(len, shown)) == sum(game.steps for game in played)
+    for copies, games in zip(shown, real, strict=True):
+        assert (copies["phase"] != OVER).all()
+        assert not np.isin(copies["dice"], games["dice"]).any()
+        copies["dice"] = games["dice"]
+        assert copies.tobytes() == games.tobytes()
+
+
+def test_a_round_is_played_before_the_run_and_forgotten(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes long only the first time is then not in the file."""
+    agent = Witness(notes=[])
+    monkeypatch.setattr(match, "seated", lambda names: (agent,) * 4)
+    played = run(plan("witness", 1), file, workers=1).games
+    first, second = (place for place, note in enumerate(agent.notes) if note[0] == "begin")
+    assert {int(games["max_turns"][0]) for _, games, _ in agent.notes[first + 1 : second]} == {4}
+    assert {emperors[0] for _, _, emperors in agent.notes[first + 1 : second]} == {0, 1, 2, 3}
+    assert played[0].steps == len(agent.notes[second + 1 :])

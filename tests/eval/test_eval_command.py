@@ -1,0 +1,290 @@
+"""`tetrarchia eval`: what a person types, sees and keeps."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds
+from tetrarchia_env import cli
+from tetrarchia_env.batch import Games, Masks
+from tetrarchia_eval import command as body
+from tetrarchia_eval.arena import match
+from tetrarchia_eval.results import Played, load_run
+from tetrarchia_eval.wording import command as words_of
+
+TINY = ("--agents", "random", "--games", "20", "--workers", "1")
+Command = Callable[..., "Ended"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def kept(self) -> list[Path]:
+        return [Path(line.removeprefix("kept: ")) for line in self.out.splitlines() if line.startswith("kept: ")]
+
+
+@dataclass(frozen=True)
+class Named(Agent):
+    """Plays the first legal action under any name."""
+
+    name: str = ""
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        return masks.argmax(axis=1)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Types `tetrarchia eval ...` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def type_in(*words: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["tetrarchia", "eval", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        shown = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+
+    return type_in
+
+
+def games_of(path: Path) -> list[Played]:
+    """All but how long they took."""
+    return [replace(game, seconds=(0.0,) * 4) for game in load_run(path).games]
+
+
+def row_of(shown: Ended, *cells: str) -> str:
+    """The line of the screen that begins with these."""
+    (line,) = (line for line in shown.out.splitlines() if line.split()[: len(cells)] == list(cells))
+    return line
+
+
+def test_the_help_teaches(run: Command) -> None:
+    shown = run("--help")
+    for words in ("What is played", "Who plays", "How many games", "What is kept", "tetrarchia eval --agents planner --against greedy"):
+        assert words in shown.out
+
+
+def test_a_tiny_run_is_shown_and_kept(run: Command) -> None:
+    shown = run(*TINY)
+    assert (shown.code, shown.err) == (0, "")
+    assert "base game, level 4211, 20 games each, seeds 0 to 19" in shown.out
+    assert "% (" in row_of(shown, "4211", "random", "20")
+    (file,) = shown.kept
+    assert file.parent == Path("runs/eval")
+    assert file.name.startswith("random_4211_seeds-0-19_")
+    assert len(load_run(file).games) == 20
+
+
+def test_the_same_command_elsewhere_plays_the_same_games(run: Command) -> None:
+    run(*TINY, "--out", "first.jsonl")
+    run(*TINY, "--out", "second.jsonl")
+    run(*TINY, "--out", "other.jsonl", "--agents-seed", "1")
+    assert games_of(Path("first.jsonl")) == games_of(Path("second.jsonl")) != games_of(Path("other.jsonl"))
+
+
+def test_the_same_command_again_goes_on_or_only_prints(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(*TINY)
+    (file,) = first.kept
+    whole, lines = games_of(file), file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:8]) + lines[8][:30])
+    assert run(*TINY).kept == [file]
+    assert games_of(file) == whole
+    monkeypatch.setattr(match, "play_chunk", None)  # nothing is left to play
+    assert run(*TINY).code == 0
+
+
+def test_ctrl_c_says_how_to_go_on(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(body, "run", interrupted)
+    shown = run(*TINY)
+    assert shown.code == 130
+    assert shown.err == "tetrarchia: stopped; what was played is kept, and the same command goes on from there.\n"
+
+
+def test_another_version_of_an_agent_plays_anew(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, named = run(*TINY).kept, run(*TINY, "--out", "named.jsonl")
+    monkeypatch.setattr(match, "fingerprint", lambda agent: "changed")
+    after, refused = run(*TINY).kept, run(*TINY, "--out", "named.jsonl")
+    assert before != after
+    assert (named.code, refused.code) == (0, 2)
+    assert "named.jsonl: it holds games of another version of random" in refused.err
+    assert "choose another file or delete this one" in refused.err
+
+
+def test_a_rival_is_compared_in_a_sentence(run: Command) -> None:
+    shown = run(*TINY, "--against", "greedy", "--out", "both")
+    assert shown.kept == [Path("both/random.jsonl"), Path("both/greedy.jsonl")]
+    assert "random minus greedy on the same 20 seeds: games won " in shown.out
+    assert "(McNemar's exact test); score " in shown.out
+
+
+def test_several_rivals_are_compared_in_a_table(run: Command) -> None:
+    shown = run(*TINY, "--against", "random,greedy", "--against", "greedy,random", "--level", "4200,5300", "--table", "all.csv")
+    assert "random minus the others on the same seeds; each p is corrected for these 4 comparisons (Holm)." in shown.out
+    for level in ("4200", "5300"):
+        assert row_of(shown, level, "greedy,random", "20", "0.0", "%")  # how often it wins
+        assert row_of(shown, level, "greedy,random", "20", "0.0", "(-16.1")  # how much more the first does
+    assert row_of(shown, "all", "random", "40")
+    rows = list(csv.DictReader(Path("all.csv").read_text(encoding="utf-8").splitlines()))
+    assert [(row["level"], row["agent"]) for row in rows[:3]] == [("4200", "random"), ("4200", "random,greedy"), ("4200", "greedy,random")]
+    assert [row["p"] for row in rows[:2]] == ["", "1.0"]
+    assert {"won, low", "won, high", "random minus this, score, low", "rome fell", "ms a decision"} <= set(rows[0])
+
+
+def test_players_share_the_emperors(run: Command) -> None:
+    """R13.1."""
+    (file,) = run("--agents", "random,greedy,random", "--players", "3", "--games", "2", "--workers", "1").kept
+    assert load_run(file).header.agents == ("random", "random", "greedy", "random")
+
+
+def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    names = [f"named:{'x' * 200}{last}" for last in "ab"]
+    first, second = run("--agents", names[0], "--against", names[1], "--games", "1", "--max-turns", "2", "--workers", "1").kept
+    assert first != second
+    assert len(first.name) == len(second.name) == 150 + len("_12345678.jsonl")
+
+
+def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    failed = run("--agents", "named:a/b", "--against", "named:a-b", "--games", "1", "--out", "both")
+    assert failed.code == 2
+    assert "out: named:a/b and named:a-b would both be kept in both/named-a-b.jsonl" in failed.err
+    assert not Path("both").exists()
+
+
+def test_a_scenario(run: Command) -> None:
+    shown = run(*TINY, "--scenario", "danube_wars", "--variants", "imperivm")
+    assert "danube_wars + imperivm, level 4122" in shown.out
+    assert row_of(shown, "danube_wars", "random", "20")
+
+
+@pytest.mark.slow
+def test_a_sweep_is_a_map(run: Command) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("--agents", "random", "--games", "1", "--max-turns", "2", "--workers", "1", "--level", "rulebook")
+    shown = run(*words, "--against", "greedy", "--plot", "map.svg", "--table", "map.json")
+    assert "81 levels, 1 games each" in shown.out
+    assert shown.out.count("00   01   02   10   11   12   20   21   22") == 2
+    assert row_of(shown, "all", "random", "81")
+    assert row_of(shown, "random", "greedy", "81", "0", "0")
+    assert Path("map-random.svg").is_file()
+    assert Path("map-greedy.svg").is_file()
+    assert len(json.loads(Path("map.json").read_text(encoding="utf-8"))) == 2 * 81
+
+
+def test_partners_are_matrices_and_files_that_the_page_is_made_of(run: Command) -> None:
+    pytest.importorskip("matplotlib")
+    shown = run("--agents", "random,greedy", "--partners", "--games", "3", "--out", "crossplay", "--table", "t.md", "--plot", "p.png")
+    assert "kept: 12 files in crossplay" in shown.out
+    assert len(row_of(shown, "greedy", "+", "random").split("%")) == 5
+    assert {path.name for path in Path().glob("p-*.png")} == {"p-pair.png", "p-odd.png"}
+    assert len(Path("t.md").read_text(encoding="utf-8").splitlines()) == 2 + 12
+    assert len(list(Path("crossplay/pair").iterdir())) == 4
+    assert Path("crossplay/odd/random+greedy@maximian.jsonl").is_file()
+    Path("results").mkdir()
+    Path("crossplay").rename("results/crossplay")
+    page = run("--report", "results", "--out", "page.md")
+    assert page.out == "written: page.md\n"
+    assert "## Cross-play" in Path("page.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("plot", ["bars.png", "bars.svg"])
+def test_a_few_levels_are_bars(run: Command, plot: str) -> None:
+    pytest.importorskip("matplotlib")
+    shown = run(*TINY, "--level", "4200,4211", "--plot", plot)
+    assert f"written: {plot}" in shown.out
+    assert Path(plot).stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--level", "4200,2033", "--seed", "5", "--agents-seed", "2"),
+        ("--level", "rulebook", "--max-turns", "2", "--fixed-setup"),
+        ("--variants", "imperivm,diarchia", "--modules", "dux", "--max-turns", "3"),
+        (
+            "--scenario",
+            "great_persian_war",
+        ),
+    ],
+)
+def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words: tuple[str, ...]) -> None:
+    run("--agents", "random", "--games", "1", *words, "--out", "first.jsonl")
+    header = load_run("first.jsonl").header
+    assert run(*words_of(header, "second.jsonl").split()[2:]).code == 0
+    assert load_run("second.jsonl").header == header
+    assert games_of(Path("second.jsonl")) == games_of(Path("first.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--agents", "nero"), "unknown agent 'nero': choose from random, greedy, planner"),
+        (("--agents", "random:luck=2"), "agent random has no option 'luck'"),
+        (("--agents", "planner:beam=wide"), "planner:beam is a whole number, not 'wide'"),
+        (("--agents", "planner:beam=0"), "planner:beam is from 1 to"),
+        (("--agents", "random,greedy", "--players", "3"), "agents: give one name or 3, with commas, not 'random,greedy'"),
+        (("--players", "5"), "players: 1 to 4 share the four Emperors, not 5"),
+        (("--against", "random"), "against: random would be compared with itself"),
+        (("--against", "nero"), "unknown agent 'nero'"),
+        (("--level", "4200,42"), "a level is a string of four digits"),
+        (("--level", "4291"), "extra Revolts must be 0 to 3, not '9'"),
+        (("--level", "rulebook", "--modules", "pirates"), "fewer than 3 fleets"),
+        (("--level", "4200", "--scenario", "danube_wars"), "sets the level and the modules"),
+        (("--games", "0"), "games is a whole number from 1 on, not 0"),
+        (("--seed", "-1"), "a seed is a whole number"),
+        (("--workers", "0"), "workers is a whole number from 1 on, not 0"),
+        (("--max-turns", "0"), "max_turns is a whole number"),
+        (("--partners",), "partners: give at least two agents, with commas, not 'random'"),
+        (("--agents", "random,greedy", "--partners", "--players", "2"), "give neither against nor players"),
+        (("--plot", "plot.jpg"), "a picture is written as .png or .svg, not '.jpg'"),
+        (("--table", "table.xlsx"), "a table is written as .md, .csv, .json, not '.xlsx'"),
+        (("--table", "nowhere/table.md"), "there is no folder nowhere"),
+        (("--out", "nowhere/run.jsonl"), "there is no folder nowhere"),
+        (("--out", "folder"), "one line-up is kept in a file that ends with .jsonl, not 'folder'"),
+        (("--out", "run.txt"), "one line-up is kept in a file that ends with .jsonl, not 'run.txt'"),
+        (("--against", "greedy", "--out", "run.jsonl"), "several line-ups are kept in a folder, a file for each, not 'run.jsonl'"),
+        (("--against", "greedy", "--out", "file.txt"), "several line-ups are kept in a folder, a file for each, not 'file.txt'"),
+        (("--out", "empty.jsonl"), "results empty.jsonl: it is empty"),
+        (("--out", "old.jsonl"), "environment 'tetrarchia_v9', not 1 and 'tetrarchia_v0'"),
+        (("--out", "kept.jsonl"), "it holds another run, of games 2, not 20: choose another file"),
+        (("--report", "folder"), "report: the page is made of kept results alone"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_nothing_is_played(run: Command, words: tuple[str, ...], sentence: str) -> None:
+    pytest.importorskip("matplotlib")
+    run("--agents", "random", "--games", "2", "--out", "kept.jsonl")
+    Path("folder").mkdir()
+    Path("file.txt").touch()
+    Path("empty.jsonl").touch()
+    Path("old.jsonl").write_text(Path("kept.jsonl").read_text(encoding="utf-8").replace("tetrarchia_v0", "tetrarchia_v9"), encoding="utf-8")
+    before = sorted(Path().rglob("*.jsonl"))
+    failed = run(*TINY, *words)
+    assert (failed.code, failed.out) == (2, "")
+    assert sentence in failed.err
+    assert len(failed.err.splitlines()) == 1
+    assert sorted(Path().rglob("*.jsonl")) == before
+
+
+def test_a_page_of_no_results_is_refused(run: Command) -> None:
+    failed = run("--report", "results", "--out", "page.md")
+    assert failed.code == 2
+    assert "there are no results to report in results" in failed.err

@@ -1,0 +1,248 @@
+"""Tables, pictures and the page of results, from small made-up runs."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.made_up_runs import header, keep, run
+from tetrarchia_eval.comparison import compare_games
+from tetrarchia_eval.crossplay import odd_one_out_seatings, pair_matrix, pair_seatings
+from tetrarchia_eval.plots import bars, heat_map, matrix_plot, save
+from tetrarchia_eval.report import write_report
+from tetrarchia_eval.report.kept import Kept
+from tetrarchia_eval.results import Run, load_run
+from tetrarchia_eval.statistics import Estimate, wilson
+from tetrarchia_eval.summary import summarize
+from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, grid
+from tetrarchia_eval.tables import Column, Table, figure, gain, milliseconds, p_value, percent, points, write_table
+from tetrarchia_eval.wording import rules
+
+
+def keep_all(folder: Path) -> Path:
+    """Files of every chapter."""
+    for name in ("strong", "weak"):
+        keep(folder / f"main/{name}.jsonl", run(name, ("4200", "4222"), 40))
+        keep(folder / f"sweep/{name}.jsonl", run(name, RULEBOOK_LEVELS, 2))
+        keep(folder / f"scenarios/{name}.jsonl", run(name, scenario="danube_wars"))
+    keep(folder / "options/dux.jsonl", run("strong", ("4211",), modules=["dux"]))
+    keep(folder / "options/base.jsonl", run("strong", ("4211",)))
+    for seating in pair_seatings(["strong", "weak"]):
+        keep(folder / f"crossplay/pair/{seating.label}.jsonl", run(seating.agents))
+    for seating in odd_one_out_seatings(["strong", "weak"]):
+        if len(set(seating.agents)) == 2:
+            keep(folder / f"crossplay/odd/{seating.label}.jsonl", run(seating.agents))
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return keep_all(tmp_path / "results")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of all chapters."""
+    pytest.importorskip("matplotlib")
+    return page_of(keep_all(tmp_path_factory.mktemp("kept") / "results"))
+
+
+def page_of(results: Path) -> Path:
+    page = results.parent / "docs/results.md"
+    page.parent.mkdir()
+    write_report(results, page)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (percent(Estimate(0.623, 0.591, 0.654)), "62.3 % (59.1 to 65.4)"),
+        (percent(0.5), "50.0 %"),
+        (points(Estimate(0.123, -0.0001, 0.2)), "+12.3 (0.0 to 20.0)"),
+        (points(Estimate(-0.123, -0.2, -0.05)), "-12.3 (-20.0 to -5.0)"),
+        (points(Estimate(0.0, -0.05, 0.05)), "0.0 (-5.0 to 5.0)"),
+        (figure(Estimate(4.21, 4.016, 4.4)), "4.21 (4.02 to 4.40)"),
+        (milliseconds(12.3), "12.30"),
+        (milliseconds(0.05), "0.050"),
+        (milliseconds(0.00341), "0.0034"),
+        (milliseconds(0.0), "0.00"),
+        (gain(0.5), "+0.50"),
+        (p_value(0.0123), "0.0123"),
+        (p_value(0.0), "< 0.0001"),
+    ],
+)
+def test_figures_are_written_in_one_way(written: str, text: str) -> None:
+    assert written == text
+
+
+TABLE = Table(
+    [Column("agent"), Column("games"), Column("won", percent)],
+    [("a|b", 1000, Estimate(0.5, 0.25, 0.75)), ("c", 20, None)],
+)
+
+
+def test_table_as_markdown() -> None:
+    expected = "| agent | games | won |\n| --- | ---: | ---: |\n| a\\|b | 1,000 | 50.0 % (25.0 to 75.0) |\n| c | 20 |  |\n"
+    assert TABLE.markdown() == expected
+
+
+def test_table_as_csv_and_json_keeps_the_numbers(tmp_path: Path) -> None:
+    for ending in (".md", ".csv", ".json"):
+        write_table(TABLE, tmp_path / f"table{ending}")
+    rows = list(csv.reader((tmp_path / "table.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["agent", "games", "won", "won, low", "won, high"]
+    assert rows[1:] == [["a|b", "1000", "0.5", "0.25", "0.75"], ["c", "20", "", "", ""]]
+    content = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
+    assert content[0] == {"agent": "a|b", "games": 1000, "won": {"value": 0.5, "low": 0.25, "high": 0.75}}
+    with pytest.raises(ValueError, match="xlsx"):
+        write_table(TABLE, tmp_path / "table.xlsx")
+
+
+def test_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 cells, not 1"):
+        Table([Column("a"), Column("b")], [("c",)])
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"),
+    [
+        (run("strong", ("4200", "4211"), 3), "--agents strong --level 4200,4211 --games 3 --seed 0"),
+        (run(("strong", "strong", "weak", "weak")), "--agents strong,weak --level 4200 --games 20 --seed 0"),
+        (run(("strong", "weak", "weak", "weak")), "--agents strong,weak,weak,weak --level 4200 --games 20 --seed 0"),
+        (run("weak", scenario="danube_wars"), "--agents weak --scenario danube_wars --games 20 --seed 0"),
+        (
+            run("weak", variants=["imperivm", "diarchia"], modules=["dux"]),
+            "--agents weak --level 4200 --variants imperivm,diarchia --modules dux --games 20 --seed 0",
+        ),
+    ],
+)
+def test_command_makes_the_run_again(kept: Run, words: str) -> None:
+    assert Kept("results/main/x.jsonl", kept).command == f"tetrarchia eval {words} --out results/main/x.jsonl"
+
+
+def test_team_takes_as_few_names_as_it_can() -> None:
+    """R13.1."""
+    assert [team(tuple(team)) for team in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
+
+
+def test_rules_are_told_in_the_games_words() -> None:
+    assert rules(header("weak")) == "base game"
+    assert rules(header("weak", scenario="danube_wars", variants=["imperivm"])) == "danube_wars + imperivm"
+    assert rules(header("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + 50 turns at most"
+
+
+def pictures() -> dict[str, Any]:
+    pytest.importorskip("matplotlib")
+    rates = {"strong": {"4200": wilson(8, 10), "4211": wilson(0, 10)}, "weak": {"4200": wilson(10, 10)}}
+    matrix = pair_matrix([run(seating.agents) for seating in pair_seatings(["strong", "weak"])[1:]])
+    return {
+        "bars": bars("Win rates", rates, "level"),
+        "heat": heat_map("81 levels", grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
+        "all": heat_map("256 levels", grid(dict.fromkeys(EVERY_LEVEL, 0.25))),
+        "matrix": matrix_plot("Pairs", matrix, "East", "West"),
+    }
+
+
+@pytest.mark.slow
+def test_pictures_are_png_and_svg_and_the_same_again(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        for name, picture in pictures().items():
+            save(picture, tmp_path / folder / f"{name}.png")
+            save(picture, tmp_path / folder / f"{name}.svg")
+    for path in (tmp_path / "first").iterdir():
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG\r\n" if path.suffix == ".png" else b"<?xml")
+        assert content == (tmp_path / "second" / path.name).read_bytes(), path.name
+    with pytest.raises(ValueError, match="jpg"):
+        save(pictures()["bars"], tmp_path / "bars.jpg")
+
+
+def test_missing_matplotlib_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match=r'pip install "tetrarchia\[plots\]"'):
+        bars("Win rates", {"a": {"4200": wilson(1, 2)}})
+
+
+@pytest.mark.slow
+def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    chapters = [line for line in text.splitlines() if line.startswith("## ")]
+    assert chapters == [
+        "## Win rates at the standard levels",
+        "## All levels",
+        "## The historical scenarios",
+        "## Variants and modules",
+        "## Cross-play: cooperation with strangers",
+        "## How the numbers are made",
+    ]
+    assert "`make results`" in text.partition("\n## ")[0]
+    for name in ("standard-levels", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-odd"):
+        assert f"](pictures/results/{name}.svg)" in text
+        assert (page.parent / f"pictures/results/{name}.svg").is_file()
+        assert (page.parent / f"pictures/results/{name}.png").is_file()
+
+
+@pytest.mark.slow
+def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
+    text, results = page.read_text(encoding="utf-8"), page.parents[1] / "results"
+    strong, weak = (load_run(results / f"main/{name}.jsonl").games for name in ("strong", "weak"))
+    rates = [percent(summarize(games).win_rate) for games in (strong[:40], strong[40:])]
+    assert f"| strong | {rates[0]} | {rates[1]} |" in text
+    assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
+    assert "strong `0123456789ab`, weak `0123456789ab`." in text
+    assert text.count("tetrarchia eval ") == len(list(results.rglob("*.jsonl")))
+    test = compare_games(("strong", strong[:40]), ("weak", weak))
+    assert f"| 4200 | strong | weak | 40 | {points(test.wins.difference)} |" in text
+
+
+@pytest.mark.slow
+def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None:
+    first, second = page.parent, page_of(results).parent
+    files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
+    assert len(files) == 15
+    for file in files:
+        assert (first / file).read_bytes() == (second / file).read_bytes(), file
+
+
+def test_page_leaves_out_chapters_without_files(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    keep(tmp_path / "results/scenarios/weak.jsonl", run("weak", scenario="great_persian_war"))
+    text = page_of(tmp_path / "results").read_text(encoding="utf-8")
+    assert "great_persian_war" in text
+    assert "standard levels" not in text
+    assert "same seeds" not in text.partition("## How")[0]
+
+
+def test_page_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no results to report"):
+        write_report(tmp_path / "results", tmp_path / "results.md")
+
+
+def test_page_into_no_folder_is_refused(results: Path) -> None:
+    with pytest.raises(ValueError, match="no folder"):
+        write_report(results, results / "nowhere/results.md")
+
+
+@pytest.mark.parametrize(
+    ("file", "other", "reason"),
+    [
+        ("main/other.jsonl", run("middling", modules=["dux"]), "keep them in different folders"),
+        ("main/again.jsonl", run("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
+        ("crossplay/pair/odd.jsonl", run(("weak", "strong", "weak", "weak")), "pair play gives"),
+        ("search/mcts.jsonl", run("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
+        ("crossplay/odd/other.jsonl", run("middling", ("4211",)), "different levels"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Run, reason: str) -> None:
+    pytest.importorskip("matplotlib")
+    keep(results / file, other)
+    if not file.startswith("main"):
+        for path in (*results.glob("main/*"), *results.glob("sweep/*"), *results.glob("options/*"), *results.glob("scenarios/*")):
+            path.unlink()
+    with pytest.raises(ValueError, match=reason):
+        page_of(results)

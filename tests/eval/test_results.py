@@ -1,0 +1,171 @@
+"""Result files: read back as written, and refused in one sentence when something is wrong with them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tetrarchia_env.options import Options
+from tetrarchia_eval.results import Header, Played, Run, game_line, header_line, load_run
+
+HEADER = Header(
+    format=1,
+    environment="tetrarchia_v0",
+    arguments={"modules": [], "variants": [], "fixed_setup": False, "max_turns": 400},
+    levels=("4200", "4211"),
+    agents=("random",) * 4,
+    fingerprints={"random": "0123456789ab"},
+    games=2,
+    first_seed=7,
+    seed=0,
+    versions={"tetrarchia": "0.1.0"},
+    machine={"cores": 2},
+)
+OUTCOMES = ("won", "rome fell", "reserve empty", "truncated")
+RUN = Run(
+    HEADER,
+    tuple(
+        Played(i, *HEADER.job(i), outcome, 3 - i, 30 + i, 100, 6, (20, 30, 40, 10), (0.25, 1e-06, 12.3, 0.0))
+        for i, outcome in enumerate(OUTCOMES)
+    ),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A good result file."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(header_line(HEADER) + "".join(map(game_line, RUN.games)))
+    return path
+
+
+def refusal(path: Path) -> str:
+    """The one sentence that this file gets."""
+    with pytest.raises(ValueError, match=r".") as error:
+        load_run(path)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith(f"results {path}: ")
+    return str(error.value)
+
+
+def change(path: Path, line: int, alter: Callable[[dict[str, Any]], object]) -> None:
+    """Another content of one line, counted from 1."""
+    lines = path.read_text().splitlines(keepends=True)
+    content = json.loads(lines[line - 1])
+    alter(content)
+    lines[line - 1] = json.dumps(content) + "\n"
+    path.write_text("".join(lines))
+
+
+def test_a_run_is_read_as_it_was_written(file: Path) -> None:
+    assert load_run(file) == RUN
+    assert RUN.is_finished
+
+
+def test_a_line_for_the_header_and_for_each_game(file: Path) -> None:
+    assert len(file.read_text().splitlines()) == 1 + HEADER.total == 5
+    assert all(len(line) <= 170 for line in file.read_text().splitlines()[1:])
+
+
+def test_only_one_outcome_is_a_win() -> None:
+    assert [game.won for game in RUN.games] == [True, False, False, False]
+
+
+def test_levels_share_their_seeds() -> None:
+    assert [HEADER.job(index) for index in range(4)] == [("4200", 7), ("4200", 8), ("4211", 7), ("4211", 8)]
+    assert HEADER.options("4211") == Options(level="4211")
+
+
+def test_a_scenario_has_its_own_level() -> None:
+    scenario = Options(scenario="danube_wars")
+    header = replace(HEADER, arguments=scenario.arguments(), levels=scenario.level_names)
+    assert header.options(*header.levels) == scenario
+    with pytest.raises(ValueError, match=r"level '5300' is not that of scenario 'danube_wars'"):
+        replace(header, levels=("5300",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"games": 0}, "games is a whole number from 1 on, not 0"),
+        ({"games": True}, "games is a whole number from 1 on, not True"),
+        ({"levels": ()}, "levels: at least one"),
+        ({"levels": ("4200", "4200")}, "each once"),
+        ({"levels": ("9200",)}, "tokens per Emperor must be 2 to 5"),
+        ({"agents": ("random",)}, "agents: one name for each of diocletian"),
+        ({"fingerprints": {}}, "fingerprints: one for each of random, not"),
+        ({"fingerprints": {"random": 7}}, "fingerprints: one for each of random, not"),
+        ({"first_seed": -1}, "a seed is a whole number"),
+        ({"first_seed": 2**64 - 1}, "a seed is a whole number"),
+        ({"seed": 0.5}, "a seed is a whole number"),
+        ({"arguments": {"colour": 1}}, "unknown argument 'colour'"),
+    ],
+)
+def test_a_wrong_plan_is_refused(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        replace(HEADER, **wrong)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    assert "there is no such file" in refusal(tmp_path / "none.jsonl")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert "it cannot be read (" in refusal(tmp_path)
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.touch()
+    assert "it is empty" in refusal(path)
+
+
+@pytest.mark.parametrize("key", ["format", "environment"])
+def test_another_version(file: Path, key: str) -> None:
+    change(file, 1, lambda content: content.update({key: "tetrarchia_v9"}))
+    assert "'tetrarchia_v9'" in refusal(file)
+    assert "not 1 and 'tetrarchia_v0'" in refusal(file)
+
+
+@pytest.mark.parametrize(
+    ("line", "alter", "sentence"),
+    [
+        (1, lambda content: content.pop("agents"), "line 1 is damaged: its entries should be format, environment"),
+        (1, lambda content: content.update(levels="4200"), "line 1 is damaged: levels, agents should be lists"),
+        (1, lambda content: content.update(fingerprints=[]), "arguments, fingerprints, versions, machine tables of names"),
+        (1, lambda content: content.update(games="2"), "line 1 is damaged: games is a whole number"),
+        (1, lambda content: content.update(levels=[None]), "line 1 is damaged: level None is not one of four digits"),
+        (1, lambda content: content.update(levels=[[]]), "line 1 is damaged: "),
+        (3, lambda content: content.pop("score"), "line 3 is damaged: its entries should be level, seed"),
+        (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the run"),
+        (3, lambda content: content.update(outcome="running"), "line 3 is damaged: it is not a finished game"),
+        (3, lambda content: content.update(outcome=[]), "line 3 is damaged: it is not a finished game"),
+        (4, lambda content: content.update(turns="9"), "line 4 is damaged: it is not a finished game"),
+        (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: it is not a finished game"),
+    ],
+)
+def test_a_damaged_line_is_named(file: Path, line: int, alter: Callable[[dict[str, Any]], object], sentence: str) -> None:
+    change(file, line, alter)
+    assert sentence in refusal(file)
+
+
+@pytest.mark.parametrize("damage", [b"\n", b"{]\n", b"\xff\xfe\n", b"[1]\n", b"[" * 100_000 + b"\n"])
+def test_a_line_that_is_no_table(file: Path, damage: bytes) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], damage, *lines[3:]]))
+    assert "line 3 is damaged" in refusal(file)
+
+
+def test_more_games_than_planned(file: Path) -> None:
+    file.write_text(file.read_text() + game_line(RUN.games[-1]))
+    assert "line 6 is damaged: it is not game 4 of the run" in refusal(file)
+
+
+@pytest.mark.parametrize("cut", [1, 100])
+def test_an_unfinished_run_is_only_good_to_go_on_with(file: Path, cut: int) -> None:
+    file.write_bytes(file.read_bytes()[:-cut])  # in the middle of the last line
+    assert "it is unfinished, with 3 of 4 games" in refusal(file)
+    assert load_run(file, unfinished_ok=True) == Run(HEADER, RUN.games[:3])

@@ -1,0 +1,169 @@
+"""The pages: every block of code on them runs or says why not, made ones are current, and the site is whole.
+
+A comment directly before a block says what to do with it: `<!-- not run: why -->`, or `<!-- file: name.py -->` for a file that later blocks
+use. The blocks of a page share a folder, and those in Python their names.
+"""
+
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from helpers.browser import BROWSER, DRIVER, MISSING, browser
+from tetrarchia_env.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
+PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
+SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
+PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
+COMMANDS = {"tetrarchia", "python", "mkdir"}  # that a block may use unless it is marked
+
+PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.glob("*.md")) if page.name not in COPIES)]
+FENCE = re.compile(r"^```[ ]*(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+MARK = re.compile(r"<!-- (not run|file): ([^\n]+) -->\n\Z")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code on a page."""
+
+    place: str  # page and line
+    language: str
+    text: str
+    file: str | None  # that a reader saves it as
+    reason: str | None  # why it is not run
+
+    def lines(self) -> list[str]:
+        """Commands, without the prompt."""
+        joined = self.text.replace("\\\n", " ")
+        return [line.removeprefix("$ ") for line in joined.splitlines() if shlex.split(line, comments=True)]
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        mark = MARK.search(text[: found.start()])
+        kind, words = (mark[1], mark[2]) if mark else (None, None)
+        place = f"{page.name}, line {text.count(chr(10), 0, found.start()) + 1}"
+        reason = PLAYED.get(page.name) or (words if kind == "not run" else None)
+        yield Block(place, found[1], found[2], words if kind == "file" else None, reason)
+
+
+def run_shell(block: Block, folder: Path) -> None:
+    for line in block.lines():
+        words = [word for word in shlex.split(line, comments=True) if not re.match(r"[A-Z_]+=", word)]
+        assert words[0] in COMMANDS, f"{block.place}: {words[0]} is not run here: mark the block <!-- not run: why -->"
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=folder, env=surroundings(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{block.place}: {line}\n{done.stdout}{done.stderr}"
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """As after `pip install`: the command and this Python are found."""
+    path = folder / ".bin"
+    path.mkdir(exist_ok=True)
+    for name, words in {"tetrarchia": "-m tetrarchia_env", "python": ""}.items():
+        (path / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
+        (path / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+def run(block: Block, folder: Path, names: dict[str, Any]) -> None:
+    if block.file:
+        (folder / block.file).write_text(block.text, encoding="utf-8")
+    elif block.language in PYTHON:
+        exec(compile(block.text, block.place, "exec"), names)
+    else:
+        run_shell(block, folder)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_block_says_what_it_is(page: Path) -> None:
+    assert [block.place for block in blocks(page) if block.language not in PYTHON | SHELL | NEITHER] == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in SLOW)) for page in PAGES])
+def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        if block.reason is None and block.language in PYTHON | SHELL:
+            assert block.text.strip(), f"{block.place}: nothing to run"
+            run(block, tmp_path, names)
+
+
+def test_readme_example_tells_how_the_game_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks(ROOT / "README.md"):
+        if block.language in PYTHON:
+            exec(compile(block.text, block.place, "exec"), {})
+
+    assert "turns, score" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for block in blocks(page):
+        for line in block.lines() if block.reason and block.language in SHELL else []:
+            first, *words = shlex.split(line, comments=True)
+            if first == "tetrarchia":
+                assert words[0] in commands, f"{block.place}: {line}"
+                commands[words[0]].make_context(words[0], words[1:])
+
+
+def test_page_of_the_environment_is_current() -> None:
+    maker = runpy.run_path(str(DOCS / "make_environment.py"))
+    assert (DOCS / "environment.md").read_text(encoding="utf-8") == maker["page"]()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does."""
+    pytest.importorskip("sphinx")
+    pytest.importorskip("furo")
+    folder = tmp_path_factory.mktemp("site")
+    options = ["-W", "--keep-going", "-n", "-E", "-q", "-b", "html", "-d", str(folder / "read")]
+    done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(DOCS), str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_site_builds_without_a_warning(site: Path) -> None:
+    made = {page.stem for page in site.glob("*.html")}
+    assert {page.stem for page in PAGES[1:]} | {"contributing", "changelog", "first_hour"} <= made
+
+
+@pytest.mark.slow
+def test_links_within_the_site_lead_somewhere(site: Path) -> None:
+    broken = []
+    for page in site.rglob("*.html"):
+        for link in re.findall(r'(?:href|src)="([^"#?:]+)[#?"]', page.read_text(encoding="utf-8")):
+            if not (page.parent / link).exists():
+                broken.append(f"{page.relative_to(site)}: {link}")
+    assert broken == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
+def test_no_page_is_wider_than_a_phone(site: Path, tmp_path: Path) -> None:
+    with browser(tmp_path) as phone:
+        phone.resize(390, 844, phone=True)
+        wide = []
+        for page in sorted(site.rglob("*.html")):
+            phone.open(page.as_uri())
+            if phone.run("document.documentElement.scrollWidth") > 390:
+                wide.append(page.name)
+    assert wide == []

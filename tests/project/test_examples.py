@@ -1,0 +1,146 @@
+"""The examples run as they stand, and the notebook too; `python tests/test_examples.py` keeps the notebook's outputs anew."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+NOTEBOOK = EXAMPLES / "first_hour.ipynb"
+LARGEST = 500_000  # bytes of the notebook, with its pictures
+SLOW = {"from_a_snapshot", "graph_input", "maskable_ppo"}
+NEEDS = {"maskable_ppo": "sb3_contrib"}
+TOLD = {  # what a reader learns from each
+    "custom_reward": r"subdue +\+0\.\d+ in the mean",
+    "from_a_snapshot": r"planner +wins \d+% of \d+ games",
+    "graph_input": r"edges +int64 +\(2, \d+\)",
+    "maskable_ppo": r"before: wins .*\nafter [\d,]+ steps: wins",
+    "own_agent": r"firefighter - greedy: [+-]\d+\.\d%",
+    "random_play": r"A game has \d+ turns and \d+ decisions",
+}
+COMPILING = re.compile(r"^tetrarchia: compiling .*\n", re.MULTILINE)  # a first run says so
+KEPT_METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+
+
+def scripts() -> list[Any]:
+    """Every script there is, so that a new one is tested by itself."""
+    names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [], id=name) for name in names]
+
+
+@pytest.mark.parametrize("name", scripts())
+def test_example_runs_as_it_stands(name: str, tmp_path: Path) -> None:
+    pytest.importorskip(NEEDS.get(name, "numpy"))
+
+    run = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"],
+        cwd=tmp_path,
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (run.returncode, COMPILING.sub("", run.stderr)) == (0, "")
+    assert re.search(TOLD.get(name, r"\w"), run.stdout)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_example_says_first_what_it_shows_and_how_long_it_takes(path: Path) -> None:
+    first_line = path.read_text(encoding="utf-8").partition("\n")[0]
+
+    assert re.fullmatch(r'""".+ Takes (seconds|less than a minute)\.', first_line)
+
+
+def surroundings() -> dict[str, str]:
+    """One thread for torch, and the packages of this working copy."""
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+    }
+
+
+@pytest.mark.slow
+def test_notebook_runs_without_an_error_or_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("nbclient", "ipykernel", "matplotlib", "resvg_py"):
+        pytest.importorskip(package)
+    monkeypatch.setenv("PYTHONPATH", surroundings()["PYTHONPATH"])
+
+    executed = execute(read_notebook(), tmp_path)
+
+    assert troubles(executed) == []
+    assert [kinds(cell) for cell in executed.cells] == [kinds(cell) for cell in read_notebook().cells]
+
+
+def test_notebook_is_kept_with_its_outputs_small_and_without_a_trace_of_the_machine() -> None:
+    pytest.importorskip("nbformat")
+    notebook, text = read_notebook(), NOTEBOOK.read_text(encoding="utf-8")
+
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert all(cell.outputs for cell in code)
+    assert troubles(notebook) == []
+    assert notebook.metadata == KEPT_METADATA
+    assert all(cell.metadata == {} for cell in notebook.cells)
+    assert not re.search(r"/(home|tmp|root|work|Users)/", text)
+    assert len(text) < LARGEST
+
+
+def read_notebook() -> Any:
+    import nbformat
+
+    return nbformat.read(NOTEBOOK, as_version=4)
+
+
+def execute(notebook: Any, folder: Path) -> Any:
+    """The notebook with new outputs, run from this folder; an error in it is a CellExecutionError."""
+    from nbclient import NotebookClient
+
+    return NotebookClient(
+        notebook,
+        timeout=600,
+        coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": folder}},
+    ).execute()
+
+
+def troubles(notebook: Any) -> list[str]:
+    """What a reader should not see: errors, warnings, anything on stderr but that something is compiled."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    errors = [output.evalue for output in outputs if output.output_type == "error"]
+    streams = [COMPILING.sub("", output.text) for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+    return [*errors, *filter(None, streams)]
+
+
+def kinds(cell: Any) -> set[str]:
+    """What kinds of output a cell has: words, pictures (and not the words that would stand for a picture)."""
+    outputs = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
+    return {kind for output in outputs for kind in output.get("data", ["words"]) if kind != "text/plain"}
+
+
+def refresh() -> None:
+    """Execute the notebook and keep it with its outputs, without anything that tells of this machine."""
+    import nbformat
+
+    notebook = execute(read_notebook(), EXAMPLES)
+    notebook.metadata = nbformat.from_dict(KEPT_METADATA)
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({})
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop("text/plain", None)  # an object's address, another one each time
+    NOTEBOOK.write_text(nbformat.writes(notebook, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    refresh()

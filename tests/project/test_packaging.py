@@ -1,0 +1,68 @@
+"""What is installed: types, one version, a changelog, and checkpoints that are found from anywhere."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import tetrarchia_env
+from tetrarchia_agents import cards
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+
+
+def checkpoint(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / cards.CARD).write_text('{"format": 1}', encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("package", WHEEL["packages"])
+def test_every_package_is_typed(package: str) -> None:
+    assert (ROOT / package / "py.typed").is_file()
+
+
+def test_the_wheel_holds_the_checkpoints_where_agents_look() -> None:
+    assert {*WHEEL["only-include"]} == {*WHEEL["packages"], "checkpoints"}
+    assert WHEEL["sources"]["checkpoints"] == "agents/shipped"
+    assert ROOT / "checkpoints" == cards.CHECKPOINTS
+
+
+def test_the_version_is_in_one_place() -> None:
+    assert "version" not in PROJECT["project"]
+    sources = [path for package in WHEEL["packages"] for path in (ROOT / package).rglob("*.py")]
+    said = [path for path in sources if re.search(r"^__version__ =", path.read_text(encoding="utf-8"), re.M)]
+    assert said == [ROOT / "tetrarchia_env" / "__init__.py"]
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    versions = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+
+    assert versions[0] == tetrarchia_env.__version__
+
+
+def test_a_bare_name_is_the_projects_own_before_a_folder_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    checkpoint(own / "ppo")
+    checkpoint(tmp_path / "ppo")
+    checkpoint(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+
+    assert cards.find_checkpoint("ppo", own) == own / "ppo"
+    assert cards.find_checkpoint("mine", own) == Path("mine")
+
+
+def test_a_slash_or_a_path_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    checkpoint(own / "ppo")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ValueError, match=r"no checkpoint './ppo': give a folder with card.json, or one of ppo$"):
+        cards.find_checkpoint("./ppo", own)
+    with pytest.raises(ValueError, match="no checkpoint 'ppo'"):
+        cards.find_checkpoint(Path("ppo"), own)
+    here = checkpoint(tmp_path / "ppo")
+    assert cards.find_checkpoint("./ppo", own).resolve() == here

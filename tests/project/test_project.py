@@ -1,0 +1,68 @@
+"""The project itself: what the engine imports, what the wheel holds, what is pinned, where the pages link to."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import tetrarchia_env
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def imported_names(source: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def may_import(name: str) -> bool:
+    package, *inner = name.split(".")
+    if package == "tetrarchia_env":
+        return inner[:1] in (["board"], ["engine"])
+    return package in {"numpy", "numba"} or package in sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "tetrarchia_env" / "engine").rglob("*.py")), ids=lambda source: source.stem)
+def test_engine_names_only_numpy_numba_board_and_itself(source: Path) -> None:
+    assert {name for name in imported_names(source) if not may_import(name)} == set()
+
+
+def test_engine_loads_no_reinforcement_learning_library() -> None:
+    script = "import sys, tetrarchia_env.engine.turn; print({'gymnasium', 'pettingzoo', 'torch'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
+
+
+def test_wheel_lists_every_package() -> None:
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages
+
+
+def test_version_is_well_formed() -> None:
+    assert str(Version(tetrarchia_env.__version__)) == tetrarchia_env.__version__
+
+
+def test_constraints_pin_what_the_set_up_installs() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {canonicalize_name(line.partition("==")[0]) for line in lines if "==" in line}
+    asked = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]
+    assert {canonicalize_name(Requirement(line).name) for line in asked} <= pinned
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_pages_link_to_files_that_exist(page: str) -> None:
+    links = re.findall(r"\]\(([^):#]+)\)", (ROOT / page).read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []

@@ -1,0 +1,91 @@
+"""Films: readable, of the right length, whole or not at all."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.random_games import random_game
+from tetrarchia_env.render import film as films
+from tetrarchia_env.render.film import film_ending, save_film
+from tetrarchia_env.show import Frame
+
+pytest.importorskip("resvg_py")
+image = pytest.importorskip("PIL.Image")
+
+
+@pytest.mark.parametrize("speed", [2.0, 4.0, 12.5])
+def test_a_gif_reads_back(tmp_path: Path, speed: float) -> None:
+    frames = random_game()
+    save_film(frames, tmp_path / "game.gif", speed)
+    with image.open(tmp_path / "game.gif") as film:
+        stills = [(film.info["duration"], np.asarray(film.convert("RGB"))) for _ in _seek(film)]
+    assert [duration for duration, _ in stills] == [1000 / speed] * (len(frames) - 1) + [3000]
+    assert_shows([pixels for _, pixels in stills], frames)
+    assert (tmp_path / "game.gif").stat().st_size < 100_000 + 10_000 * len(frames)
+
+
+def _seek(film: Any) -> Iterator[None]:
+    for number in range(film.n_frames):
+        film.seek(number)
+        yield
+
+
+@pytest.mark.parametrize("speed", [2.0, 12.5, 0.25])
+def test_an_mp4_reads_back(tmp_path: Path, speed: float) -> None:
+    av = pytest.importorskip("av")
+    frames = random_game()[:8]
+    save_film(iter(frames), tmp_path / "game.MP4", speed)
+    with av.open(str(tmp_path / "game.MP4")) as film:
+        stream = film.streams.video[0]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt, stream.average_rate) == ("h264", "yuv420p", speed)
+        assert film.duration / 1e6 == pytest.approx((7 + max(round(3 * speed), 1)) / speed, abs=0.01)
+        stills = [still.to_ndarray(format="rgb24") for still in film.decode(stream)]
+    assert len(stills) == 7 + films.held(speed)
+    assert_shows(stills, [*frames, *[frames[-1]] * (films.held(speed) - 1)])
+
+
+def assert_shows(stills: list[Any], frames: list[Frame]) -> None:
+    """Each still is nearer to its own frame's picture than to the neighbour's."""
+    pictures = [films.draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice, width=films.WIDTH).astype(int) for frame in frames]
+    for still, picture in zip(stills, pictures, strict=True):
+        assert abs(still - picture).mean() < 2.5
+    for still, (one, other) in zip(stills[1:], itertools.pairwise(pictures), strict=True):
+        assert (one == other).all() or abs(still - other).mean() < abs(still - one).mean()
+
+
+@pytest.mark.parametrize("kind", ["gif", "mp4"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_film_is_written_whole_or_not_at_all(tmp_path: Path, kind: str, error: type[BaseException]) -> None:
+    def interrupted() -> Iterator[Frame]:
+        yield from random_game()[:4]
+        raise error
+
+    path = tmp_path / f"game.{kind}"
+    with pytest.raises(error):
+        save_film(interrupted(), path)
+    assert list(tmp_path.iterdir()) == []
+    path.write_text("an older film")
+    with pytest.raises(error):
+        save_film(interrupted(), path)
+    assert [(file, file.read_text()) for file in tmp_path.iterdir()] == [(path, "an older film")]
+
+
+@pytest.mark.parametrize("name", ["game.avi", "game", "gif", "game.gif.txt"])
+def test_an_unknown_ending_names_the_choices(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^a film is name.gif or name.mp4, not '{name}'$"):
+        film_ending(Path(name))
+    with pytest.raises(ValueError, match=r"name.gif or name.mp4"):
+        save_film(random_game(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    assert (film_ending(Path("game.gif")), film_ending(Path("a.b/GAME.MP4"))) == ("gif", "mp4")
+
+
+def test_a_film_without_frames_or_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least one frame"):
+        save_film([], tmp_path / "game.gif")
+    with pytest.raises(ValueError, match="there is no folder"):
+        save_film(random_game(), tmp_path / "nowhere" / "game.gif")

@@ -1,0 +1,300 @@
+"""The replay page: what it holds, and what it does in a real browser."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_replays import EVERYTHING, random_replay
+
+from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.page import replay_page
+from tetrarchia_env.show import Frame, frames_of
+
+TITLE = "TETRARCHIA: four random agents, seed 11"
+VOID = {"meta", "link", "input", "br", "img", "hr"}
+PHONES = [(360, 640), (390, 844), (844, 390)]
+CONTROLS = ["#first", "#turn-back", "#back", "#play", "#on", "#turn-on", "#last", "#slider", "#speed"]
+TURNS = [0, 8, 14, 19, 23, 29, 30, 35, 39]  # the frames of the game below that a turn begins with
+ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
+
+
+@cache
+def game() -> tuple[Frame, ...]:
+    """43 actions in 9 turns; Rome falls."""
+    return tuple(frames_of(random_replay(Options(), 11, 1000)))
+
+
+@cache
+def page() -> str:
+    return replay_page(game(), TITLE)
+
+
+class Outline(HTMLParser):
+    """The elements of a page, the texts of log entries, and whether all is closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.says: list[str] = []
+        self.data = ""
+        self._open: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        self.ids += [values["id"] or ""] if "id" in values else []
+        if tag not in VOID:
+            self._open.append((tag, values))
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        tag, values = self._open[-1] if self._open else ("", {})
+        if tag == "span" and (values.get("class") or "").startswith("says"):
+            self.says.append(data)
+        elif values.get("id") == "game":
+            self.data += data
+
+
+def data_of(text: str) -> Any:
+    return json.loads(Outline(text).data)
+
+
+def test_the_page_is_one_document_that_needs_nothing_else() -> None:
+    outline = Outline(page())
+    assert [outline.tags.count(tag) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
+    assert len(outline.ids) == len(set(outline.ids))
+    assert not re.search(r"https?:|[\"'(]//|@import", page())
+    led_to = set(re.findall(r"\b(?:src|href|url)\s*[=(]\s*\\?[\"']?([^\"'\\),;\s]+)", page()))
+    assert led_to == {"data:", "data:font/ttf", *(f"#{name}" for name in outline.ids if name.startswith("sign-"))}
+
+
+def test_every_frame_names_its_parts_and_every_part_is_kept_once() -> None:
+    data = data_of(page())
+    assert len(data["frames"]) == len(game())
+    assert len(data["parts"]) == len(set(data["parts"]))
+    used = {number for frame in data["frames"] for numbers in frame.values() for number in numbers}
+    assert used == set(range(len(data["parts"])))
+    assert data["turns"] == TURNS
+
+
+def test_the_pieces_of_a_frame_are_those_of_its_position() -> None:
+    data = data_of(page())
+    for frame, shown in zip(game(), data["frames"], strict=True):
+        pieces = "".join(data["parts"][number] for number in shown["pieces"])
+        tokens = re.findall(r'class="token" data-space="([^"]+)" data-kind="([^"]+)"', pieces)
+        assert dict(tokens) == frame.snapshot["tokens"]
+        assert pieces.count('class="army"') == len(frame.snapshot["armies"])
+        assert 'class="event"' not in pieces
+
+
+def test_the_log_tells_every_story_in_order() -> None:
+    assert Outline(page()).says == ["the game begins", *(line for frame in game() for line in frame.story)]
+    assert page().count('<button tabindex="-1">') == len(game())
+
+
+def test_the_last_frame_says_how_it_ended() -> None:
+    data = data_of(page())
+    heads = ["".join(data["parts"][number] for number in frame["head"]) for frame in data["frames"]]
+    assert ["ROME HAS FALLEN" in head for head in heads] == [False] * 43 + [True]
+
+
+def test_all_words_are_escaped() -> None:
+    frame = replace(game()[1], story=(ATTACK,), dice=ATTACK)
+    text = replay_page([game()[0], frame], ATTACK)
+    outline = Outline(text)
+    assert "img" not in outline.tags
+    assert outline.tags.count("script") == 2
+    assert outline.says == ["the game begins", ATTACK]
+
+
+def test_a_long_game_stays_small() -> None:
+    games = [frames_of(random_replay(EVERYTHING, seed, 1000)) for seed in range(8)]
+    frames = [frame for frames in games for frame in frames]
+    assert len(frames) > 300
+    assert len(replay_page(frames, TITLE)) < 1_000_000
+
+
+def test_a_game_without_actions_has_a_page_but_not_one_without_a_position() -> None:
+    assert len(data_of(replay_page(game()[:1], TITLE))["frames"]) == 1
+    with pytest.raises(ValueError, match="at least one position"):
+        replay_page([], TITLE)
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if not (BROWSER and DRIVER):
+        pytest.skip(MISSING)
+    with browser(tmp_path_factory.mktemp("chromium")) as window:
+        yield window
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    (tmp_path / "page.html").write_text(page(), encoding="utf-8")
+    return (tmp_path / "page.html").as_uri()
+
+
+@pytest.fixture
+def window(chromium: Browser, address: str) -> Iterator[Browser]:
+    """The page in a window of a desktop; whatever a test does with it, the console stays empty."""
+    chromium.resize(1280, 800)
+    chromium.open(address)
+    yield chromium
+    assert chromium.complaints() == []
+
+
+def shown(window: Browser) -> int:
+    """The frame that is shown; slider, count, log, map and words agree on it."""
+    number = int(window.run("document.getElementById('slider').value"))
+    frame = game()[number]
+    assert window.run("document.getElementById('count').value") == f"{number} / {len(game()) - 1}"
+    assert window.run("entries.map((entry, k) => entry.hasAttribute('aria-current') ? k : -1).filter((k) => k >= 0)") == [number]
+    assert window.run("document.getElementById('live').textContent") == ("; ".join(frame.story) or "the game begins")
+    assert window.run("document.querySelectorAll('#pieces .token').length") == len(frame.snapshot["tokens"])
+    assert window.run("document.querySelector('#head').textContent").startswith(
+        f"Turn {frame.snapshot['turn'] + 1}" if frame.snapshot["outcome"] == "running" else "ROME HAS FALLEN"
+    )
+    assert window.sees("#log [aria-current] .says")
+    return number
+
+
+@pytest.mark.slow
+def test_it_loads_at_the_first_position_without_asking_for_anything(window: Browser) -> None:
+    assert shown(window) == 0
+    assert window.run("performance.getEntriesByType('resource').filter((entry) => !entry.name.startsWith('data:')).length") == 0
+    window.wait_for("document.fonts.status === 'loaded' && document.fonts.check('12px \"Tetrarchia Sans\"')")
+
+
+@pytest.mark.slow
+def test_keys_step_by_actions_turns_and_to_the_ends(window: Browser) -> None:
+    steps = ["Left 0", "Right 1", "Right 2", "Left 1", "End 43", "Right 43", "Home 0"]
+    steps += [f"PageDown {TURNS[1]}", f"Down {TURNS[2]}", f"Right {TURNS[2] + 1}", f"PageUp {TURNS[2]}", f"Up {TURNS[1]}"]
+    for step in steps:
+        window.press(step.split()[0])
+        assert f"{step.split()[0]} {shown(window)}" == step
+
+
+@pytest.mark.slow
+def test_buttons_step_as_the_keys_do(window: Browser) -> None:
+    steps = {"#on": 1, "#turn-on": TURNS[1], "#back": TURNS[1] - 1, "#turn-back": 0, "#last": 43, "#first": 0}
+    for button, number in steps.items():
+        window.click(button)
+        assert (button, shown(window)) == (button, number)
+
+
+@pytest.mark.slow
+def test_the_slider_moves_the_game(window: Browser) -> None:
+    window.click("#slider")  # in its middle
+    before = shown(window)
+    assert abs(before - 21.5) < 3
+    window.press("Right", "Right", "Left", "Up")
+    assert shown(window) == before + 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["button", "key"])
+def test_play_runs_and_pause_stops(window: Browser, start: str) -> None:
+    window.run("(speed.value = '10', speed.dispatchEvent(new Event('change')))")
+    if start == "key":
+        window.press("Space")
+    else:
+        window.click("#play")
+    assert window.run("document.getElementById('play').getAttribute('aria-label')") == "Pause"
+    window.wait_for("now >= 3")
+    window.press("Space")
+    stopped = shown(window)
+    assert stopped < 43
+    with pytest.raises(AssertionError, match="not within"):
+        window.wait_for(f"now !== {stopped}", 0.5)
+
+
+@pytest.mark.slow
+def test_play_ends_at_the_last_position_and_begins_again_from_there(window: Browser) -> None:
+    window.run("speed.value = '10'")
+    window.press("End", "Left", "Left", "Space")
+    window.wait_for("now === last && !timer")
+    assert shown(window) == 43
+    window.press("Space")
+    assert window.run("now") < 43
+    window.press("Home")
+    assert shown(window) == 0
+
+
+@pytest.mark.slow
+def test_a_click_in_the_log_jumps_there(window: Browser) -> None:
+    window.press("End", "PageUp")
+    before = shown(window)
+    window.run("(entries[now - 1].id = 'wanted')")
+    window.click("#wanted")
+    assert shown(window) == before - 1
+    window.press("Right")
+    assert shown(window) == before
+
+
+@pytest.mark.slow
+def test_the_address_leads_to_a_frame_and_follows_it(window: Browser, address: str) -> None:
+    window.open("about:blank")
+    window.open(f"{address}#30")
+    assert shown(window) == 30
+    window.press("Right")
+    window.wait_for("location.hash === '#31'")
+    window.run("(location.hash = '#7')")
+    window.wait_for("now === 7")
+    assert shown(window) == 7
+    window.run("(location.hash = '#9999')")
+    window.wait_for("now === last")
+    window.run("(location.hash = '#nowhere')")
+    assert shown(window) == 43
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), PHONES)
+def test_on_a_phone_nothing_sticks_out_and_controls_are_in_reach(window: Browser, width: int, height: int) -> None:
+    window.resize(width, height, phone=True)
+    for key in ("Home", "End", "PageUp"):
+        window.press(key)
+        assert window.run("innerWidth") == width
+        assert window.run("document.documentElement.scrollWidth <= innerWidth")
+        assert [control for control in CONTROLS if not window.sees(control)] == []
+    assert window.run("Math.min(...[...document.querySelectorAll('.buttons button')].map((one) => one.offsetWidth))") >= 36
+    assert window.run("document.querySelector('.board').clientWidth") == width or width > height
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_map_can_be_enlarged(window: Browser) -> None:
+    window.resize(390, 844, phone=True)
+    window.click("#zoom")
+    assert window.run("document.querySelector('.board').getBoundingClientRect().width") == 2.5 * 390
+    assert window.run("document.documentElement.scrollWidth <= innerWidth")
+    window.press("End")
+    assert window.sees("#pieces .fresh")
+    window.click("#zoom")
+    window.run("scrollTo(0, 9999)")
+    assert window.sees("#panel .facts")
+    assert window.sees("#play")
+
+
+@pytest.mark.slow
+def test_the_log_is_one_stop_of_the_tab_key(window: Browser) -> None:
+    window.press("Right", "Right", "Right")
+    window.run("document.getElementById('last').focus()")
+    window.press("Tab")
+    if window.run("document.activeElement.id === 'log'"):  # a browser may stop at the scrolled list before
+        window.press("Tab")
+    assert window.run("document.activeElement === entries[3] && entries[3].matches(':focus-visible')")

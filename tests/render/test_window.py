@@ -1,0 +1,198 @@
+"""The window: when it opens and shows, copies beside it, keys; no display, no waiting (conftest.py)."""
+
+import copy
+import pickle
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from helpers.random_games import random_game
+from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env.render import window as windows
+from tetrarchia_env.render.film import save_film
+from tetrarchia_env.render.window import Window, open_window
+from tetrarchia_env.show import Show
+
+pygame = pytest.importorskip("pygame")
+pytestmark = pytest.mark.usefixtures("hurried")
+
+COPIERS: dict[str, Callable[[Any], Any]] = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+COPIERS["clone"] = lambda env: env.clone()
+HUMAN_FACES: dict[str, Callable[[], Any]] = {
+    "aec": lambda: tetrarchia_v0.raw_env(render_mode="human"),
+    "gymnasium": lambda: gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, render_mode="human").unwrapped,
+}
+human_faces = pytest.mark.parametrize("make", HUMAN_FACES.values(), ids=HUMAN_FACES)
+
+
+def begun(**arguments: Any) -> Any:
+    env = tetrarchia_v0.raw_env(**arguments)
+    env.reset(seed=1)
+    return env
+
+
+def go_on(env: Any, steps: int = 1) -> None:
+    for _ in range(steps):
+        env.step(env.legal_actions()[-1])
+
+
+# The window
+
+
+@human_faces
+def test_human_shows_resets_and_steps_by_itself(make: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(Window, "show", lambda window, pixels: shown.append(pixels) or _show(window, pixels))
+    env = make()
+    env.reset(seed=1)
+    assert env.window.is_open
+    go_on(env, 2)
+    assert len(shown) == 3
+    assert not np.array_equal(shown[0], shown[1])
+    assert env.render() is None
+    env.close()
+    assert (env.window.is_open, len(shown)) == (False, 4)
+
+
+_show = Window.show
+
+
+@human_faces
+def test_human_gives_time_to_look(make: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    env = make()
+    monkeypatch.setitem(type(env).metadata, "render_fps", 5)
+    began = time.monotonic()
+    env.reset(seed=1)
+    go_on(env, 2)
+    assert time.monotonic() - began >= 3 / 5
+    env.close()
+
+
+@pytest.mark.parametrize("copier", COPIERS.values(), ids=COPIERS)
+@human_faces
+def test_a_copy_beside_an_open_window_is_exact_and_shows_nothing(make: Callable[[], Any], copier: Callable[[Any], Any]) -> None:
+    env = make()
+    env.reset(seed=1)
+    go_on(env, 3)
+    twin = copier(env)
+    assert (env.window.is_open, twin.window.is_open) == (True, False)
+    go_on(twin, 4)
+    go_on(env, 4)
+    assert twin.game.tobytes() == env.game.tobytes()
+    assert (twin._story, twin._dice) == (env._story, env._dice)
+    assert not twin.window.is_open
+    twin.render()
+    assert twin.window.is_open
+    twin.close()
+    assert env.window.is_open
+    env.close()
+
+
+def test_a_window_that_its_person_closed_stays_closed() -> None:
+    env = begun(render_mode="human")
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=env.window._pane))
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    go_on(env)
+    assert not env.window.is_open
+    go_on(env)
+    env.reset(seed=2)
+    env.render()
+    assert not env.window.is_open
+    other = begun(render_mode="human")
+    assert other.window.is_open
+    other.close()
+
+
+def test_a_picture_fits_a_window_of_any_size() -> None:
+    window = Window()
+    window.show(np.full((492, 900, 3), 100, dtype=np.uint8))
+    for size, width in {(500, 900): 500, (1300, 300): 548, (1, 1): 1}.items():
+        window._pane.size = size
+        window.hold(0)
+        assert window.width == width
+        assert max(window._pane.get_surface().get_at((size[0] // 2, size[1] // 2))[:3]) <= 100  # not the paper around it
+    window.close()
+
+
+def test_no_display_is_one_sentence_and_nothing_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(pygame, "Window", lambda *_, **__: pytest.fail("a window was opened"))
+    monkeypatch.setattr(pygame.display, "init", lambda: pytest.fail("a display was opened"))
+    with pytest.raises(ValueError, match=r"^a window needs a display and this machine has none: [^\n]+$"):
+        begun(render_mode="human")
+    with pytest.raises(ValueError, match="needs a display"):
+        open_window(Show(iter(())), 2.0)
+
+
+def test_a_display_that_does_not_work_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pygame.display.quit()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "no_such_driver")
+    with pytest.raises(ValueError, match=r"^no window can be opened: [^\n]+$"):
+        begun(render_mode="human")
+
+
+# A show in the window
+
+
+class Person:
+    """Presses one key after each picture, and keeps what it sees: the number of the frame, and the title."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
+        self.keys = iter(keys.split())
+        self.titles: list[str] = []
+        monkeypatch.setattr(Window, "show", lambda window, pixels, title: self.look(window, pixels, title))
+
+    def look(self, window: Window, pixels: Any, title: str) -> None:
+        self.titles.append(title)
+        _show(window, pixels, title)
+        name = next(self.keys, "wait")
+        if name == "close":
+            pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=window._pane))
+        elif name != "wait":
+            key, typed = {"space": (pygame.K_SPACE, " "), "escape": (pygame.K_ESCAPE, "\x1b")}.get(name, (0, name))
+            arrow = {"left": pygame.K_LEFT, "right": pygame.K_RIGHT}.get(name)
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=arrow or key, unicode="" if arrow else typed))
+
+    @property
+    def numbers(self) -> list[int]:
+        return [int(title.split(" · ")[1].partition(":")[0]) for title in self.titles]
+
+
+@pytest.mark.parametrize(
+    ("keys", "numbers"),
+    [
+        ("space right right left left left right q", [0, 0, 1, 2, 1, 0, 0, 1]),
+        ("wait wait x escape", [0, 1, 2, 3]),  # a key that means nothing does not stop it
+        ("wait space wait space wait Q", [0, 1, 1, 1, 1, 2]),
+        ("wait close", [0, 1]),
+    ],
+)
+def test_keys_of_a_show(monkeypatch: pytest.MonkeyPatch, keys: str, numbers: list[int]) -> None:
+    monkeypatch.setattr(windows, "PATIENCE", 0.01)
+    person = Person(monkeypatch, keys)
+    open_window(Show(iter(random_game())), 64)
+    assert person.numbers == numbers
+
+
+def test_a_show_stops_at_its_end_and_tells_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(windows, "PATIENCE", 0.01)
+    person = Person(monkeypatch, "- + - wait wait wait wait right left q")
+    open_window(Show(iter(random_game()[:3])), 64)
+    assert person.numbers == [0, 0, 0, 0, 1, 2, 2, 2, 2, 1]
+    assert [title.split(" · ")[2] for title in person.titles[:4]] == ["64 a second", "32 a second", "64 a second", "32 a second"]
+    assert "paused" in person.titles[-1]
+
+
+@pytest.mark.parametrize("speed", [0, -1, 2000, float("nan")])
+def test_a_speed_that_cannot_be_is_refused(speed: float, tmp_path: Path) -> None:
+    for watch in (lambda: open_window(Show(iter(())), speed), lambda: save_film([], tmp_path / "game.gif", speed)):
+        with pytest.raises(ValueError, match="actions a second"):
+            watch()

@@ -1,0 +1,296 @@
+"""`watch`, `replay` and `play` in a real pseudo-terminal and on pipes."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.pseudo_terminal import Terminal, without_codes
+from tetrarchia_env import cli
+from tetrarchia_env.notation import action_id, load_replay, play_replay, record_replay, save_replay
+from tetrarchia_env.options import Options
+
+LEFT, RIGHT, UP, DOWN, HOME, END = "\x1b[D", "\x1bOC", "\x1b[A", "\x1b[B", "\x1b[1~", "\x1b[F"
+CTRL_C = "\x03"
+SLOW = ("--speed", "0.01")  # nothing moves by itself
+
+
+def is_restored(terminal: Terminal) -> bool:
+    """The modes as before, the cursor back, the alternate screen left for good."""
+    last = {"\x1b[?1049": "l", "\x1b[?25": "h"}
+    back = all(terminal.output.rpartition(code)[2].startswith(ending) for code, ending in last.items())
+    return back and terminal.modes == terminal.modes_before
+
+
+@pytest.fixture
+def replay_file(tmp_path: Path) -> Path:
+    """A short game: three turns, not finished."""
+    file = tmp_path / "game.json"
+    save_replay(record_replay(Options(level="4001", fixed_setup=True), 5, [action_id(text) for text in ("enter capital", "end") * 3]), file)
+    return file
+
+
+def test_watch_obeys_keys() -> None:
+    with Terminal("watch", "--seed", "1", *SLOW) as terminal:
+        terminal.wait("TETRARCHIA", "action 0", "playing", "q quit")
+        assert terminal.modes != terminal.modes_before
+        terminal.type(" ")
+        terminal.wait("action 0", "paused")
+        terminal.type(RIGHT + RIGHT)
+        terminal.wait("action 2:")
+        terminal.type(LEFT)
+        terminal.wait("action 1:")
+        terminal.type("+")
+        terminal.wait("0.02 a second")
+        terminal.type("\x1b[1;5Cz+")  # the first two mean nothing
+        terminal.wait("0.04 a second")
+        terminal.type("--")
+        terminal.wait("0.02 a second", "0.01 a second")
+        terminal.type(DOWN)
+        terminal.wait("turn 2 ", "> ")
+        terminal.type("n")
+        terminal.wait("turn 3 ")
+        terminal.type(UP)
+        terminal.wait("turn 2 ")
+        terminal.type("p")
+        terminal.wait("turn 1 ", "action 0")
+        terminal.type("17\x7f2\r")
+        terminal.wait("jump to action 17_", "jump to action 1_", "jump to action 12_", "action 12:")
+        terminal.type(END)
+        terminal.wait("the end")
+        terminal.type(HOME)
+        terminal.wait("action 0 of")
+        terminal.type("Gg q")
+        assert terminal.finish() == 0
+        assert is_restored(terminal)
+
+
+def test_watch_plays_by_itself_to_the_end_and_leaves_the_outcome() -> None:
+    with Terminal("watch", "--seed", "1", "--speed", "1000") as terminal:
+        terminal.wait("action 3:", "action 4:", "the end")
+        terminal.type("q")
+        assert terminal.finish() == 0
+        after = terminal.output.rpartition("\x1b[?1049l")[2]
+        assert "of 6 borders secured, score" in after
+
+
+def test_watch_fits_the_window_it_is_given() -> None:
+    with Terminal("watch", *SLOW, columns=100, rows=40) as terminal:
+        terminal.wait("q quit")
+        for columns, rows in ((80, 24), (120, 50), (30, 5), (100, 40)):
+            terminal.resize(columns, rows)
+            terminal.wait("action 0")
+            terminal.wait("q quit")
+            lines = without_codes(terminal.picture).split("\r\n")
+            assert max(map(len, lines)) == columns
+            assert len(lines) == rows
+        terminal.type("q")
+        assert terminal.finish() == 0
+
+
+def test_watch_saves_the_whole_game_also_when_it_is_left_early(tmp_path: Path) -> None:
+    file = tmp_path / "game.json"
+    with Terminal("watch", "--seed", "1", "--save", str(file), *SLOW) as terminal:
+        terminal.wait("action 0")
+        terminal.type("q")
+        assert terminal.finish() == 0
+    assert load_replay(file).final["outcome"] != "running"
+
+
+def test_ctrl_c_leaves_no_file_and_the_terminal_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "game.json"
+    with Terminal("watch", "--save", str(file)) as terminal:
+        terminal.wait("action 1:")
+        terminal.type(CTRL_C)
+        assert terminal.finish() == 130
+        assert is_restored(terminal)
+        assert "Traceback" not in terminal.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_a_whole_film_or_none(tmp_path: Path) -> None:
+    for library in ("PIL", "resvg_py"):
+        pytest.importorskip(library)
+    film = tmp_path / "game.gif"
+    with Terminal("watch", "--seed", "1", "--film", str(film)) as terminal:
+        terminal.wait_until(lambda: any(tmp_path.iterdir()))
+        terminal.type(CTRL_C)
+        code = terminal.finish()
+        assert terminal.modes == terminal.modes_before
+        assert "Traceback" not in terminal.output
+    left = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert (code == 130 and not left) or (left.keys() == {"game.gif"} and left["game.gif"].endswith(b";"))  # else it was too late
+
+
+def test_terminal_is_given_back_when_the_command_is_ended_from_outside() -> None:
+    with Terminal("watch", *SLOW) as terminal:
+        terminal.wait("action 0")
+        terminal.send(signal.SIGTERM)
+        assert terminal.finish() == 128 + signal.SIGTERM
+        assert is_restored(terminal)
+
+
+def test_replay_goes_forwards_backwards_and_anywhere(replay_file: Path) -> None:
+    with Terminal("replay", str(replay_file), *SLOW) as terminal:
+        terminal.wait("action 0")
+        terminal.type("3\r")
+        terminal.wait("action 3:")
+        terminal.type(LEFT)
+        terminal.wait("action 2:")
+        terminal.type("99\r")
+        terminal.wait("action 6 of 6", "the end")
+        terminal.type(CTRL_C)
+        assert terminal.finish() == 130
+        assert is_restored(terminal)
+
+
+def test_play_by_texts_and_numbers_with_undo(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    with Terminal("play", "--seed", "3", "--emperors", "diocletian,galerius") as terminal:
+        for typed, *answers in (
+            ("fleet int", "a fleet in INTERNVM", "diocletian >"),
+            ("1", "a fleet in ATLANTICVM", "diocletian >"),
+            ("enter capital", "diocletian arrives in BITHYNIA", "6 IP >"),
+            ("sec", "secures BITHYNIA", "5 IP >"),
+            ("move", "may be move THRACIA, move GALATIA, move ASIA: say which", "5 IP >"),
+            ("m gal", "moves to GALATIA (1 IP)", "4 IP >"),
+            ("undo", "taken back: move GALATIA", "5 IP >"),
+            ("undo", "taken back: secure", "6 IP >"),
+            ("conquer", "unknown action 'conquer'", "6 IP >"),
+            ("move BRITANNIA", "'move BRITANNIA' is not possible now", "6 IP >"),
+            ("77", "there is no number 77", "6 IP >"),
+            ("?", "take back", "6 IP >"),
+            ("board", "TETRARCHIA   turn 1 ", "0 end", "6 IP >"),
+            ("save", "give the file a name", "6 IP >"),
+            ("save no/such/folder/x", "there is no folder", "6 IP >"),
+            ("0", "galerius >"),
+            ("undo", "nothing to take back", "galerius >"),
+            (f"save {file}", "saved:", "galerius >"),
+            ("2", "galerius arrives in PANNONIA INFERIOR", "6 IP >"),
+            ("end", "constantius: ", "maximian: ", "diocletian, 6 IP >"),
+        ):
+            terminal.type(f"{typed}\r")
+            terminal.wait(*answers)
+        terminal.type("quit\r")
+        assert terminal.finish() == 0
+        assert terminal.modes == terminal.modes_before
+    assert [text for _, text in load_replay(file).actions] == ["fleet INTERNVM", "fleet ATLANTICVM", "enter capital", "end"]
+
+
+def test_ctrl_c_ends_play(tmp_path: Path) -> None:
+    with Terminal("play", "--seed", "3", "--save", str(tmp_path / "game.json")) as terminal:
+        terminal.wait("diocletian >")
+        terminal.type(CTRL_C)
+        if terminal.finish(5) is None:  # it fell between the prompt and Python's wait for keys: one presses it again
+            terminal.type(CTRL_C)
+        assert terminal.finish() == 130
+        assert terminal.modes == terminal.modes_before
+        assert "Traceback" not in terminal.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def main_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """The exit code of the command, run in this process without a terminal."""
+    monkeypatch.setattr(sys, "argv", ["tetrarchia", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return int(end.value.code or 0)
+
+
+def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    """What `input` reads, then the end of the input."""
+    script = iter(lines)
+
+    def read(prompt: str) -> str:
+        print(prompt, end="")
+        for line in script:
+            return line
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", read)
+
+
+def test_play_reads_a_pipe_to_its_end() -> None:
+    command = [sys.executable, "-m", "tetrarchia_env", "play", "--seed", "3", "--level", "4011"]
+    played = subprocess.run(command, input="1\n0\nenter roma\n", capture_output=True, text=True, check=False)
+    assert played.returncode == 0
+    assert "Traceback" not in played.stderr
+    assert played.stdout.splitlines()[-1] == "galerius, 6 IP > "
+    assert "\x1b" not in played.stdout
+
+
+def test_play_ends_with_the_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "game.json"
+    typing(monkeypatch, *["enter ROMA", "end"] * 400)
+    assert main_with(monkeypatch, "play", "--level", "4033", "--seed", "4", "--emperors", "maximian", "--save", str(file)) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert "of 6 borders secured, score" in shown[-2]
+    assert shown[-1] == f"saved: {file}"
+    assert list(play_replay(load_replay(file)))
+
+
+def test_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m tetrarchia_env watch --seed 1 | head -n 1"
+    shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert "Pipe" not in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert shown.stdout.startswith("   1 diocletian: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["watch", "--agents", "nero"], "unknown agent 'nero'"),
+        (["watch", "--render", "oil"], "--render is ansi or human, not 'oil'"),
+        (["watch", "--speed", "0"], "from 0.01 to 1000"),
+        (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
+        (["play", "--emperors", "nero"], "unknown Emperor 'nero'"),
+        (["play", "--save", "no/such/folder/game.json"], "there is no folder"),
+        (["replay", "no-such-file.json"], "it cannot be read"),
+    ],
+)
+def test_mistake_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    assert main_with(monkeypatch, *arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert sentence in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["watch", "replay"])
+def test_unknown_film_is_refused_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, command: str
+) -> None:
+    pytest.importorskip("tetrarchia_env.render.film")
+    files = [str(replay_file)] if command == "replay" else []
+    assert main_with(monkeypatch, command, *files, "--film", "game.xyz") == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "game.xyz" in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda game: "[" + game, "it is not JSON"),
+        (lambda game: game.replace("enter capital", "enter capitol"), "unknown action"),
+        (lambda game: game.replace("enter capital", "move ROMA"), "action 1, 'move ROMA' of diocletian: not legal there"),
+        (lambda game: game.replace('"seed": 5', '"seed": 6'), "final position"),
+    ],
+)
+def test_damaged_replay_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, damage: object, sentence: str
+) -> None:
+    content = replay_file.read_text(encoding="utf-8")
+    replay_file.write_text(damage(content), encoding="utf-8")  # type: ignore[operator]
+    assert main_with(monkeypatch, "replay", str(replay_file)) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"tetrarchia: replay {replay_file}: ")
+    assert sentence in shown.err
+    assert len(shown.err.splitlines()) == 1

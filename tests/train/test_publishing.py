@@ -1,0 +1,74 @@
+"""What a run has learned becomes a checkpoint or a trial, and pages tell of them as they are."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("matplotlib")
+
+from tetrarchia_agents.cards import read_card
+from tetrarchia_agents.checkpoints import save_checkpoint
+from tetrarchia_agents.network import NetworkConfig, make_network
+from tetrarchia_agents.ppo import PPOAgent
+from tetrarchia_train import publish as publishing
+
+DOCS = Path(__file__).parents[2] / "docs"
+SMALL = NetworkConfig(width=8, layers=1, reading=4, hidden=32)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "mine"
+    save_checkpoint(folder / "latest", make_network(SMALL), SMALL, {"made": {"steps": 5}})
+    (folder / "progress.jsonl").write_text('{"steps": 5, "seconds": 1, "won": {"4200": 0.5}}\n')
+    (folder / "options.yaml").write_text("seed: 1\n")
+    return folder
+
+
+def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
+    folder = publishing.publish("mine", "good", tmp_path / "own")
+
+    assert PPOAgent(str(folder)).actions == SMALL.actions
+    assert read_card(folder)["made"] == {"steps": 5}
+    assert json.loads((folder / publishing.CURVE).read_text())["won"] == {"4200": 0.5}
+
+
+def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
+    folder = publishing.keep_trial("mine", tmp_path / "trials")
+
+    assert sorted(file.name for file in folder.iterdir()) == ["options.yaml", "progress.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(["nobody", "good"], "has no checkpoint yet"), (["nobody"], "has nothing measured yet"), ([], "give a run")],
+)
+def test_a_mistake_is_one_sentence(
+    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["publish", *words])
+
+    with pytest.raises(SystemExit) as left:
+        publishing.main()
+
+    assert (left.value.code, sentence in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.parametrize(("maker", "page"), [("make_training", DOCS / "training.md"), ("make_readme", DOCS.parent / "README.md")])
+def test_the_page_is_current(maker: str, page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == runpy.run_path(str(DOCS / f"{maker}.py"))["page"]()
+
+
+def test_a_picture_for_every_curve() -> None:
+    assert {path.stem for path in (DOCS / "pictures" / "training").glob("*.svg")} == {
+        path.parent.name for path in (DOCS.parent / "checkpoints").glob(f"*/{publishing.CURVE}")
+    }
+
+
+def test_cards_tell_what_the_kept_games_say() -> None:
+    for path, text in runpy.run_path(str(DOCS / "make_cards.py"))["cards"]().items():
+        assert path.read_text(encoding="utf-8") == text

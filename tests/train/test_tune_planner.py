@@ -1,0 +1,123 @@
+"""Tuning the planner's weights: the fit, the choice of the urgency, the file."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tetrarchia_env.evaluation import FEATURES, load_weights
+from tetrarchia_train import tune_planner
+from tetrarchia_train.tune_planner import HAND_SET, URGENCY, Floats, Lesson, fit, play_games, text_of, tune, wins, with_urgency
+
+BY_HAND = np.array(load_weights(HAND_SET)[0].tolist())
+TRUE = np.array([-0.5, 1.5, -0.8, 0.0, 0.3])
+
+
+def made_up(true: Floats, positions: int = 20_000) -> Lesson:
+    """Counts of different spreads, the first always 1, and games won by the chance that these weights tell."""
+    generator = np.random.default_rng(7)
+    counts = generator.normal([1, 1, -1, 0, 0], [0, 1, 2, 0.5, 1], (positions, 5))
+    chances = 1 / (1 + np.exp(-counts @ true))
+    return Lesson(counts, (generator.random(positions) < chances).astype(np.float64))
+
+
+@pytest.mark.parametrize("before", [np.zeros(5), TRUE, -TRUE])
+def test_the_fit_finds_the_weights_that_were_there(before: Floats) -> None:
+    assert fit(made_up(TRUE), before, hold=1e-6) == pytest.approx(TRUE, abs=0.15)
+
+
+def test_the_fit_is_where_no_weight_makes_it_better() -> None:
+    """The slope of the likelihood is 0 there, up to what holds the weights."""
+    lesson = made_up(TRUE, 500)
+    chances = 1 / (1 + np.exp(-lesson.counts @ fit(lesson, np.zeros(5), hold=1e-9)))
+    assert lesson.counts.T @ (lesson.won - chances) / 500 == pytest.approx(np.zeros(5), abs=1e-4)
+
+
+def test_hold_ties_the_weights_to_those_before() -> None:
+    lesson, before = made_up(TRUE), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert fit(lesson, before, hold=1e6) == pytest.approx(before, abs=1e-3)
+    loose, tight = (np.abs(fit(lesson, before, hold=hold) - before).sum() for hold in (1e-6, 1.0))
+    assert tight < loose
+
+
+def test_what_never_changes_keeps_its_weight() -> None:
+    lesson, before = made_up(TRUE), np.array([0.0, 0.0, 0.0, -0.7, 0.0])
+    lesson.counts[:, 3] = 0
+    assert fit(lesson, before)[3] == pytest.approx(-0.7)
+
+
+def test_games_that_the_counts_tell_apart_do_not_blow_the_weights_up() -> None:
+    counts = np.stack([np.ones(100), np.arange(100.0)], axis=1)
+    fitted = fit(Lesson(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
+    assert np.isfinite(fitted).all()
+    assert counts[[40, 60]] @ fitted == pytest.approx([-3, 3], abs=2)
+
+
+def test_lessons_are_joined_in_order() -> None:
+    parts = [Lesson(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
+    joined = Lesson.joined(iter(parts))
+    assert joined.counts[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
+    assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
+
+
+def test_urgency_is_one_weight() -> None:
+    changed = with_urgency(BY_HAND, -0.5)
+    assert {name for name, old, new in zip(FEATURES, BY_HAND, changed, strict=True) if old != new} == {URGENCY}
+    assert changed[list(FEATURES).index(URGENCY)] == -0.5
+    assert BY_HAND[list(FEATURES).index(URGENCY)] == -0.2
+
+
+def test_weights_that_were_written_are_read_again(tmp_path: Path) -> None:
+    weights = np.random.default_rng(1).normal(size=len(FEATURES))
+    file = tmp_path / "weights.toml"
+    file.write_text(text_of(weights, "python -m tetrarchia_train.tune_planner"), encoding="utf-8")
+    assert np.array(load_weights(file)[0].tolist()) == pytest.approx(weights, abs=5e-5)
+    assert "# Made by: python -m tetrarchia_train.tune_planner\n" in file.read_text(encoding="utf-8")
+
+
+def test_games_to_learn_from_are_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune_planner, "CHUNK", 2)
+    hard: dict[str, Any] = {"weights": BY_HAND, "levels": ("2033", "2023"), "noise": 0.2}  # soon lost
+    (first, won), (second, again), (other, _) = (play_games(seed, **hard) for seed in (0, 0, 2))
+    assert (first.counts.tobytes(), first.won.tobytes(), won) == (second.counts.tobytes(), second.won.tobytes(), again)
+    assert first.counts.shape == (len(first.won), len(FEATURES))
+    assert (first.counts[:, 0] == 1).all()
+    assert set(first.won.tolist()) <= {0.0, 1.0}
+    assert other.counts.tobytes() != first.counts.tobytes()
+
+
+def winning_at(urgency: float) -> Callable[..., tuple[Lesson, int]]:
+    """In place of play_games: the nearer the urgency is to this one, the more games are won."""
+
+    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
+        lesson = Lesson(np.ones((4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 1.0]))
+        return lesson, round(50 - 100 * abs(weights[list(FEATURES).index(URGENCY)] - urgency))
+
+    return play
+
+
+def test_wins_are_counted_by_level_on_held_out_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
+        seen.append((levels, first_seed - tune_planner.CHOOSING, noise))
+        return Lesson(np.ones((1, len(FEATURES))), np.zeros(1)), int(levels[0]) // 100
+
+    monkeypatch.setattr(tune_planner, "play_games", play)
+    with ThreadPoolExecutor(1) as pool:
+        assert wins(pool, BY_HAND, 100) == [84, 84, 84]
+    assert seen == [((level,), first, 0.0) for level in ("4200", "4211", "4222") for first in (0, 50)]
+
+
+@pytest.mark.parametrize("best", [-0.02, -0.08, -0.2])
+def test_the_urgency_that_wins_most_is_kept(best: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def threads(workers: int, mp_context: object) -> Executor:
+        return ThreadPoolExecutor(workers)
+
+    monkeypatch.setattr(tune_planner, "ProcessPoolExecutor", threads)
+    monkeypatch.setattr(tune_planner, "play_games", winning_at(best))
+    tune(games=50, noise=0.0, measured=50, workers=1, out=tmp_path / "weights.toml")
+    assert load_weights(tmp_path / "weights.toml")[0][URGENCY] == best
