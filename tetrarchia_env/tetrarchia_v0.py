@@ -54,20 +54,19 @@ finished. `reward`, `gamma`: as above. `render_mode`: `ansi` (text), `rgb_array`
 
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
-import pettingzoo
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from tetrarchia_env.aec import TetrarchiaAEC
+from tetrarchia_env.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
 from tetrarchia_env.vector import TetrarchiaVector
 
 if TYPE_CHECKING:
     from tetrarchia_env.sb3 import TetrarchiaVecEnv
 
+__all__ = ["GYMNASIUM_ID", "PETTINGZOO_ID", "env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
+
 ILLEGAL_REWARD = -1.0
-GYMNASIUM_ID = "Tetrarchia-v0"
-PETTINGZOO_ID = "tetrarchia-v0"
 
 
 def env(**arguments: Any) -> Any:
@@ -98,15 +97,5 @@ def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
     return TetrarchiaVecEnv(num_envs, **arguments)
 
 
-def _register() -> None:
-    gymnasium.register(
-        GYMNASIUM_ID,
-        entry_point="tetrarchia_env.gym_env:TetrarchiaEnv",
-        vector_entry_point="tetrarchia_env.vector:TetrarchiaVector",
-    )
-    if hasattr(pettingzoo, "register"):  # from PettingZoo 1.26 on
-        pettingzoo.register("aec", PETTINGZOO_ID, "tetrarchia_env.tetrarchia_v0:env")
-        pettingzoo.register("parallel", PETTINGZOO_ID, "tetrarchia_env.tetrarchia_v0:parallel_env")
-
-
-_register()
+register()
+register_with_pettingzoo()
