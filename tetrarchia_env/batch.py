@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
-from tetrarchia_env.engine.dice import draw, next_rng, rng_states
+from tetrarchia_env.engine.bits import count
+from tetrarchia_env.engine.dice import draw, next_rng
+from tetrarchia_env.engine.dice import rng_states as rng_states  # the RNG state of each seed, for those who draw as games do
 from tetrarchia_env.engine.legal import legal
-from tetrarchia_env.engine.state import GAME, OVER, Game
+from tetrarchia_env.engine.outcome import score, secured_borders
+from tetrarchia_env.engine.state import GAME, OVER, WON, Game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
@@ -75,6 +78,32 @@ def agents_to_act(games: Games) -> NDArray[np.int64]:
     agents = np.zeros(len(games), dtype=np.int64)
     _agents_to_act(games, agents)
     return agents
+
+
+def is_over(games: Games) -> NDArray[np.bool_]:
+    """Which of these games are finished."""
+    over: NDArray[np.bool_] = games["phase"] == OVER
+    return over
+
+
+def is_won(games: Games) -> NDArray[np.bool_]:
+    """Which of these games are won (R9.1)."""
+    won: NDArray[np.bool_] = games["outcome"] == WON
+    return won
+
+
+def scores(games: Games) -> NDArray[np.int64]:
+    """The score of each game as it stands (R9.3)."""
+    found = np.zeros(len(games), dtype=np.int64)
+    _scores(games, found)
+    return found
+
+
+def borders(games: Games) -> NDArray[np.int64]:
+    """How many borders are secured in each game (R9.1)."""
+    found = np.zeros(len(games), dtype=np.int64)
+    _borders(games, found)
+    return found
 
 
 def play_to_end(games: Games, masks: Masks, policy: Policy) -> None:
@@ -193,6 +222,18 @@ def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) 
 def _agents_to_act(games: Games, agents: NDArray[np.int64]) -> None:
     for i in range(len(games)):
         agents[i] = agent_to_act(games[i])
+
+
+@jit
+def _scores(games: Games, found: NDArray[np.int64]) -> None:
+    for i in range(len(games)):
+        found[i] = score(games[i])
+
+
+@jit
+def _borders(games: Games, found: NDArray[np.int64]) -> None:
+    for i in range(len(games)):
+        found[i] = count(secured_borders(games[i]))
 
 
 @jit

@@ -119,16 +119,21 @@ class BatchedGames:
     def play(self, actions: NDArray[np.int64]) -> Floats:
         """One step in every game; an illegal action leaves all of them untouched."""
         chosen = batch.checked_actions(actions, len(self.games))
-        illegal = _play(self.games, chosen, self.masks)
+        illegal = _play(self.games, chosen, self.episodes, self.masks)
         if illegal >= 0:
             raise ValueError(batch.refusal(chosen, self.masks, illegal))
-        rewards = np.ascontiguousarray(self.reward(self.games), dtype=np.float64)
-        if rewards.shape != (len(self.games),):
-            raise ValueError(f"reward: a number for each of the {len(self.games)} games is wanted, not an array of shape {rewards.shape}")
-        ended = _finish(self.games, rewards, self.episodes, self._setting, self.masks, self._final_obs, _flat(self._final_obs))
-        if ended:
-            self.reward.begin(self.games, np.flatnonzero(self.episodes["ended"]))
+        self._pay(self.reward(self.games))
+        ended = np.flatnonzero(self.episodes["ended"])
+        if len(ended):
+            _begin_anew(self.games, ended, self.episodes, self._setting, self.masks, self._final_obs, _flat(self._final_obs))
+            self.reward.begin(self.games, ended)
         return self._observe()
+
+    def _pay(self, rewards: NDArray[np.float64]) -> None:
+        if np.shape(rewards) != self.games.shape:
+            raise ValueError(f"reward: a number for each of {len(self.games)} games is wanted, not an array of shape {np.shape(rewards)}")
+        self.episodes["reward"] = rewards
+        self.episodes["total"] += rewards
 
     @property
     def obs(self) -> Floats:
@@ -222,47 +227,35 @@ def begin_episode(games: batch.Games, i: int, rng: np.uint64, setting: Setting, 
 
 
 @jit
-def _play(games: batch.Games, actions: NDArray[np.int64], masks: batch.Masks) -> int:
+def _play(games: batch.Games, actions: NDArray[np.int64], episodes: Views, masks: batch.Masks) -> int:
     """The first game whose action is illegal, or -1."""
     for i in range(len(games)):
         if not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
             return i
     for i in range(len(games)):
         play(games[i], actions[i], masks[i])
+        episodes[i].steps += 1
+        episodes[i].ended = games[i].phase == OVER
     return -1
 
 
 @jit
-def _finish(
+def _begin_anew(
     games: batch.Games,
-    rewards: NDArray[np.float64],
+    ended: NDArray[np.int64],
     episodes: Views,
     setting: Setting,
     masks: batch.Masks,
     final_obs: Views,
     flat_final_obs: Floats,
-) -> int:
-    """Count the step in each game, and begin the next one where it ended; how many did."""
-    ended = 0
-    for i in range(len(games)):
-        count_step(games[i], rewards[i], episodes[i])
-        if episodes[i].ended:
-            ended += 1
-            flat_final_obs[i, :] = 0
-            encode(games[i], agent_to_act(games[i]), final_obs[i])
-            end_episode(games[i], episodes[i])
-            episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
-            begin_episode(games, i, episodes[i].rng, setting, masks[i])
-    return ended
-
-
-@jit
-def count_step(game: Game, reward: float, episode: Episode) -> None:
-    """One step of one game, and what it paid."""
-    episode.reward = reward
-    episode.total += reward
-    episode.steps += 1
-    episode.ended = game.phase == OVER
+) -> None:
+    """The next game where one ended, of which the last observation is kept."""
+    for i in ended:
+        flat_final_obs[i, :] = 0
+        encode(games[i], agent_to_act(games[i]), final_obs[i])
+        end_episode(games[i], episodes[i])
+        episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
+        begin_episode(games, i, episodes[i].rng, setting, masks[i])
 
 
 @jit

@@ -133,7 +133,8 @@ class Game:
 
     def play_turn(self, agent: Agent) -> tuple[str, ...]:
         """Let an agent decide everything to the end of the turn, or of the game; what happened, in words."""
-        turn, story = self.turn, []
+        turn = self.turn
+        story: list[str] = []
         while not self.is_over and self.turn == turn:
             story += self.play(self.ask(agent))
         return tuple(story)

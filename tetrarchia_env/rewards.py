@@ -64,7 +64,8 @@ class GloryReward(Reward):
 
     def __call__(self, games: Games) -> Amounts:
         """For each game, the mean of the four."""
-        return self.for_each(games).mean(axis=1)
+        mean: Amounts = self.for_each(games).mean(axis=1)
+        return mean
 
     def for_each(self, games: Games) -> Amounts:
         """[games, Emperors]."""
@@ -129,9 +130,8 @@ def make_reward(reward: Any, gamma: float) -> Reward:
         )
     if reward not in REWARDS:
         raise ValueError(f"unknown reward {reward!r}: choose one of {', '.join(REWARDS)}")
-    if reward == "shaped":
-        return ShapedReward(gamma)
-    return {"outcome": OutcomeReward, "score": ScoreReward, "glory": GloryReward}[reward]()
+    shaped = ShapedReward(gamma)  # refuses a wrong gamma, whatever the reward
+    return {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}[reward]
 
 
 @jit

@@ -6,9 +6,8 @@ from hashlib import sha256
 import numpy as np
 
 from tetrarchia_agents.agent import Agent
-from tetrarchia_env.batch import Games, Masks, legal_masks, new_games, playout
-from tetrarchia_env.engine.dice import rng_states
-from tetrarchia_env.engine.state import MODULES, OVER, VARIANTS
+from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, new_games, playout, rng_states
+from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.options import Options
 
 PROBES = (Options(), Options(variants=VARIANTS, modules=MODULES))  # an agent that refuses one of them is told from one that plays it
@@ -39,7 +38,7 @@ def _positions(options: Options) -> tuple[Games, Masks]:
         seeds = np.arange(number * GAMES, (number + 1) * GAMES, dtype=np.uint64)
         games, masks = new_games(options, seeds)
         playout(games, masks, rng_states(seeds), steps)
-        found.append(games[games["phase"] != OVER])
+        found.append(games[~is_over(games)])
     games = np.concatenate(found)
     games["dice"] = rng_states(np.arange(len(games), dtype=np.uint64))
     return games, legal_masks(games)

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
 from tetrarchia_agents.network_config import NetworkConfig
-from tetrarchia_env.board import BOARD, BROKEN, EMPERORS, NORMAL, SPACES
-from tetrarchia_env.engine.actions import DUX_DEPLOY, MOVE, ORDER
+from tetrarchia_env.board import BOARD, BROKEN, NORMAL
+from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
 from tetrarchia_env.observation import BY_SPACE, SIZE, offset
 
 NODE_FEATURES = sum(rows for rows, _ in BY_SPACE.values())  # numbers that the observation has for each space

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from tetrarchia_agents.agent import Actions, Agent, EnvIds
 from tetrarchia_agents.checkpoints import load_checkpoint
 from tetrarchia_agents.network import Network, log_probabilities
-from tetrarchia_env.batch import Games, Masks, legal_masks, observe
-from tetrarchia_env.engine.dice import rng_states
+from tetrarchia_env.batch import Games, Masks, legal_masks, observe, rng_states
 
 BATCH = 1024  # games a pass: more do not go faster
 ROWS = 16  # passes have a multiple of it: then a choice does not depend on how many games are played at once, to the last bit

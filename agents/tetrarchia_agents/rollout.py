@@ -1,6 +1,6 @@
 """Whole games between agents, all side by side: the one rollout that evaluation, training and examples share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,8 @@ import numpy as np
 from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.registry import make_agents
 from tetrarchia_agents.team_policy import TeamPolicy, assign_players
-from tetrarchia_env.batch import Games, Seeds, new_games, play_to_end
-from tetrarchia_env.engine.bits import count
-from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import OUTCOMES, WON
+from tetrarchia_env.batch import Games, Seeds, borders, new_games, play_to_end, scores
+from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.options import Options
 
 Agents = str | Agent | Sequence[Agent]
@@ -34,7 +32,7 @@ class GameResult:
     @property
     def won(self) -> bool:
         """R9.1."""
-        return self.outcome == OUTCOMES[WON]
+        return self.outcome == "won"
 
     @property
     def steps(self) -> int:
@@ -64,7 +62,7 @@ def team_of(agents: Agents) -> tuple[Agent, ...]:
     """The agent of each Emperor."""
     if isinstance(agents, str):
         return make_agents(agents)
-    return assign_players(agents if isinstance(agents, Sequence) else [agents])
+    return assign_players(list(agents) if isinstance(agents, Sequence) else [agents])
 
 
 def play_games(options: Options, team: Sequence[Agent], seeds: Seeds, agents_seed: int = 0) -> list[GameResult]:
@@ -73,23 +71,17 @@ def play_games(options: Options, team: Sequence[Agent], seeds: Seeds, agents_see
     policy = TeamPolicy(team, len(games), agents_seed)
     policy.begin(np.arange(len(games)), seeds)
     play_to_end(games, masks, policy.act)
-    return [_result(game, seed, policy, row) for row, (game, seed) in enumerate(zip(games, _whole(seeds), strict=True))]
+    return list(_results(games, _whole(seeds), policy))
 
 
 def _whole(seeds: Seeds) -> list[int]:
     return [int(seed) for seed in np.atleast_1d(np.asarray(seeds, dtype=object))]
 
 
-def _result(game: Games, seed: int, policy: TeamPolicy, row: int) -> GameResult:
-    decisions: Any = tuple(policy.decisions[row].tolist())
-    seconds: Any = tuple(round(float(f"{spent:.3g}"), 6) for spent in policy.seconds[row].tolist())
-    return GameResult(
-        level="".join(map(str, game["level"])),
-        seed=seed,
-        outcome=OUTCOMES[game["outcome"]],
-        score=int(score(game)),
-        turns=int(game["turn"]),
-        borders=int(count(secured_borders(game))),
-        decisions=decisions,
-        seconds=seconds,
-    )
+def _results(games: Games, seeds: Sequence[int], policy: TeamPolicy) -> Iterator[GameResult]:
+    found = zip(games, seeds, scores(games).tolist(), borders(games).tolist(), strict=True)
+    for row, (game, seed, score, secured) in enumerate(found):
+        decisions: Any = tuple(policy.decisions[row].tolist())
+        seconds: Any = tuple(round(float(f"{spent:.3g}"), 6) for spent in policy.seconds[row].tolist())
+        level, outcome, turns = "".join(map(str, game["level"])), OUTCOMES[game["outcome"]], int(game["turn"])
+        yield GameResult(level, seed, outcome, score, turns, secured, decisions, seconds)

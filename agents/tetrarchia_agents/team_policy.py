@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, seed_array
+from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, rng_states, seed_array
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.dice import rng_states
 
 Player = TypeVar("Player")
 

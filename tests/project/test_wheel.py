@@ -1,0 +1,84 @@
+"""The wheel beside others: packages and scripts of common names in a researcher's folder neither break it nor are broken by it."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"tetrarchia_env", "tetrarchia_agents", "tetrarchia_train", "tetrarchia_eval"}
+FOREIGN = {
+    "train.py": "NAME = 'a researcher\\'s own train'\n",
+    "eval.py": "NAME = 'a researcher\\'s own eval'\n",
+    "agents/__init__.py": "NAME = 'a researcher\\'s own agents'\n",
+    "agents/planner.py": "raise RuntimeError('nobody asked for this')\n",
+}
+SCRIPT = """
+import agents, eval, train
+import tetrarchia_env, tetrarchia_agents, tetrarchia_eval, tetrarchia_train
+from tetrarchia_env import Game, rollout
+for module in (agents, eval, train):
+    assert module.NAME.startswith("a researcher's own"), module
+for module in (tetrarchia_env, tetrarchia_agents, tetrarchia_eval, tetrarchia_train):
+    assert "installed" in module.__file__, module.__file__
+assert len(rollout("planner", 2, level="4200")) == 2
+Game(seed=1).play("fleet INTERNVM")
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("build")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def workshop(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A researcher's folder with files of his own, and the wheel installed beside it."""
+    folder = tmp_path_factory.mktemp("workshop")
+    for name, text in FOREIGN.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder / "installed"), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "installed")])}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_our_four_packages_and_no_common_names(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        tops = {name.split("/")[0] for name in files.namelist()}
+    assert {name for name in tops if not name.endswith(".dist-info")} == PACKAGES
+
+
+@pytest.mark.slow
+def test_everything_works_beside_foreign_files_of_common_names(workshop: Path) -> None:
+    done = run(workshop, "-c", SCRIPT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("eval", "--agents", "greedy", "--level", "4200", "--games", "4", "--workers", "2", "--out", "games.jsonl"),
+        ("watch", "--agents", "planner", "--level", "4200", "--seed", "1", "--save", "game.json"),
+        ("train", "--help"),
+        ("levels", "4211"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_commands_work_there(workshop: Path, words: tuple[str, ...]) -> None:
+    done = run(workshop, "-m", "tetrarchia_env", *words)
+    assert done.returncode == 0, done.stderr
