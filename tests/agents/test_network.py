@@ -94,7 +94,7 @@ def test_pointers_reach_the_actions_that_name_a_space() -> None:
     network = make_network(NetworkConfig(actions=ACTIONS, **SMALL))
     pointed = torch.arange(1.0, 9 * SPACES + 1).unsqueeze(0)
 
-    spread = network._spread(pointed)[0]
+    spread = network._scatter(pointed)[0]
 
     assert len(spread) == ACTIONS
     assert spread[MOVE] == 1
@@ -161,11 +161,11 @@ def test_what_is_wanted_at_a_space_is_passed_on_along_the_links() -> None:
     network = make_network(NetworkConfig(kind="gnn-decoder", decoder_layers=2, **SMALL))
     given = torch.rand(SPACES, 1, 8), torch.zeros(1, SPACES, 4), torch.zeros(1, 32)
     rome = BOARD.names.index("ROMA")
-    before = network._pointed(*given)
+    before = network._pointer_logits(*given)
     with torch.no_grad():
         network.context.bias.view(SPACES, -1)[rome] += 5
 
-    changed = (network._pointed(*given) != before)[0].any(dim=0)
+    changed = (network._pointer_logits(*given) != before)[0].any(dim=0)
 
     one_link = board_adjacency()[:, rome] > 0
     two_links = (board_adjacency() @ one_link.float()) > 0
