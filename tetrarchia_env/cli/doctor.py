@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # By extra: what pip calls it, and what Python does.
 PACKAGES: dict[str, dict[str, str]] = {
-    "": {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo", "rich", "typer")},
+    "": {name: name for name in ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")},
     "train": {
         "pyyaml": "yaml",
         "safetensors": "safetensors",
