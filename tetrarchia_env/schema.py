@@ -65,6 +65,17 @@ def extra_of(kind: Any) -> dict[str, str]:
     return {name: words for meta in metas_of(kind) for name, words in (meta.extra or {}).items()}
 
 
+def description_of(kind: Any) -> str:
+    """What a field means."""
+    return next((meta.description for meta in metas_of(kind) if meta.description), "")
+
+
+def limits_of(kind: Any) -> tuple[float, float] | None:
+    """The least and the most of a number, if they are worth telling."""
+    least, most = _limits(kind)
+    return None if least is None or most is None or most >= MANY else (least, most)
+
+
 def plain(kind: Any) -> Any:
     """The type without what is annotated; of a union, the part that has parts itself."""
     if get_origin(kind) is Annotated:
@@ -137,10 +148,13 @@ def _allowed(kind: Any, value: object) -> str:
 
 def _allowed_number(kind: Any, value: object) -> str:
     """Of what is a number already, only the limits."""
-    least = next((meta.ge for meta in metas_of(kind) if meta.ge is not None), None)
-    most = next((meta.le for meta in metas_of(kind) if meta.le is not None), None)
-    if least is None or most is None:
-        return WORDS[plain(kind)] + ("" if least is None else f" from {least} on")
-    if isinstance(value, int | float) and type(value) in (int, plain(kind)):
+    least, most = _limits(kind)
+    if least is not None and most is not None and type(value) in (int, plain(kind)):
         return f"from {least:g} to {most:g}" if most >= MANY else f"from {least} to {most}"
-    return WORDS[plain(kind)] + ("" if most >= MANY else f" from {least} to {most}")
+    return WORDS[plain(kind)] + (" from {} to {}".format(*limits) if (limits := limits_of(kind)) else "")
+
+
+def _limits(kind: Any) -> tuple[Any, Any]:
+    least = [meta.ge for meta in metas_of(kind) if meta.ge is not None]
+    most = [meta.le for meta in metas_of(kind) if meta.le is not None]
+    return least[0] if least else None, most[0] if most else None

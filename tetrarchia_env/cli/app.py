@@ -11,12 +11,15 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from tetrarchia_env import __version__
+from tetrarchia_env.cli.bench import bench
 from tetrarchia_env.cli.doctor import doctor
+from tetrarchia_env.cli.eval import eval_
 from tetrarchia_env.cli.examples import examples_of
 from tetrarchia_env.cli.levels import levels
-from tetrarchia_env.cli.measuring import bench, eval_
-from tetrarchia_env.cli.showing import play, replay, watch
-from tetrarchia_env.cli.training import train
+from tetrarchia_env.cli.play import play
+from tetrarchia_env.cli.replay import replay
+from tetrarchia_env.cli.train import train
+from tetrarchia_env.cli.watch import watch
 
 NAME = "tetrarchia"
 STOPPED = 130

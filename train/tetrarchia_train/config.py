@@ -49,58 +49,60 @@ _evaluation = partial(_about, "Evaluation and checkpoints")
 class TrainConfig:
     """One training run; the same options on one thread give the same run."""
 
-    levels: Annotated[Levels, Meta(min_length=1), _games("drawn from, with commas; rulebook: its 81")] = RULEBOOK
-    focus: Annotated[Levels, _games("levels drawn more often, with commas")] = ()
-    focus_share: Annotated[Share, _games("the share of games that are at one of them")] = 0.0
-    rules: Annotated[Rules, _games("variants, modules, scenario; the environments are shared out")] = field(default_factory=lambda: ({},))
+    levels: Annotated[Levels, Meta(min_length=1), _games("Levels that games begin at, drawn at random; rulebook: its 81")] = RULEBOOK
+    focus: Annotated[Levels, _games("Levels drawn more often")] = ()
+    focus_share: Annotated[Share, _games("The share of games at one of these")] = 0.0
+    rules: Annotated[Rules, _games("Variants, modules, scenario; the environments are shared out among them")] = field(
+        default_factory=lambda: ({},)
+    )
     actions: Annotated[Literal["base", "all"], _games("base: of the base game; all: also of variants and modules")] = "base"
-    seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("the same on one thread is the same run")] = 1
-    processes: Annotated[Count, _games("that learn together; environments and minibatches are shared out")] = 1
-    threads: Annotated[Count, _games("of torch, in each process")] = 2
+    seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("The same on one thread is the same run")] = 1
+    processes: Annotated[Count, _games("Processes that learn together; environments and minibatches are shared out")] = 1
+    threads: Annotated[Count, _games("Threads of torch in each process")] = 2
 
     network: Annotated[str, _network("gnn, gnn-decoder or mlp")] = "gnn"
-    node_dim: Annotated[Count, _network("features of a space in the message-passing layers")] = 16
-    encoder_layers: Annotated[Count, _network("of message passing before the trunk")] = 2
-    decoder_layers: Annotated[Count, _network("of message passing after the trunk, of gnn-decoder only")] = 3
-    readout_dim: Annotated[Count, _network("features of each space that the trunk reads")] = 16
-    hidden_dim: Annotated[Count, _network("features of the trunk")] = 256
+    node_dim: Annotated[Count, _network("Features of a space in the message-passing layers")] = 16
+    encoder_layers: Annotated[Count, _network("Message-passing layers before the trunk")] = 2
+    decoder_layers: Annotated[Count, _network("Message-passing layers after the trunk, of gnn-decoder only")] = 3
+    readout_dim: Annotated[Count, _network("Features of each space that the trunk reads")] = 16
+    hidden_dim: Annotated[Count, _network("Features of the trunk")] = 256
     policies: Annotated[Count, _network("1: shared by all Emperors; 4: independent, one each")] = 1
 
-    init_checkpoint: Annotated[str, _warm_start("the checkpoint to begin with; without: random weights")] = ""
-    expert: Annotated[str, _warm_start("the agent that is cloned then; none: nobody")] = "planner"
-    demonstrations: Annotated[str, _warm_start("a file of its decisions made before")] = ""
-    num_demonstrations: Annotated[Count, _warm_start("its decisions to clone")] = 1_000_000
-    expert_noise: Annotated[Share, _warm_start("the share of random actions in its games")] = 0.05
-    demo_workers: Annotated[Count, _warm_start("processes that play them")] = 2
-    bc_epochs: Annotated[Count, _warm_start("of behaviour cloning")] = 6
-    bc_batch_size: Annotated[Count, _warm_start("decisions an update")] = 1024
-    bc_learning_rate: Annotated[Positive, _warm_start("of behaviour cloning")] = 1e-3
-    critic_rollouts: Annotated[CountOrNone, _warm_start("from which only the critic learns, before PPO")] = 8
-    critic_learning_rate: Annotated[Positive, _warm_start("of that")] = 1e-3
+    init_checkpoint: Annotated[str, _warm_start("The checkpoint to begin with; without: random weights")] = ""
+    expert: Annotated[str, _warm_start("The agent whose behaviour is cloned; none: nobody")] = "planner"
+    demonstrations: Annotated[str, _warm_start("A file of its demonstrations made before")] = ""
+    num_demonstrations: Annotated[Count, _warm_start("Decisions of the expert to clone")] = 1_000_000
+    expert_noise: Annotated[Share, _warm_start("The share of random actions in the expert's games")] = 0.05
+    demo_workers: Annotated[Count, _warm_start("Processes that play these games")] = 2
+    bc_epochs: Annotated[Count, _warm_start("Epochs of behaviour cloning")] = 6
+    bc_batch_size: Annotated[Count, _warm_start("Decisions in an update of behaviour cloning")] = 1024
+    bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behaviour cloning")] = 1e-3
+    critic_rollouts: Annotated[CountOrNone, _warm_start("Rollouts before PPO from which only the critic learns")] = 8
+    critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic then")] = 1e-3
 
-    total_timesteps: Annotated[Count, _ppo("decisions in all")] = 30_000_000
-    max_minutes: Annotated[Weight, _ppo("stop after so many; 0: as long as the timesteps take")] = 0.0
-    num_envs: Annotated[Count, _ppo("games played side by side")] = 512
-    n_steps: Annotated[Count, _ppo("steps of each environment between two updates")] = 64
-    n_epochs: Annotated[Count, _ppo("times that a rollout is learned from")] = 2
-    minibatch_size: Annotated[Count, _ppo("steps an update")] = 2048
-    learning_rate: Annotated[Positive, _ppo("at first")] = 3e-4
-    final_learning_rate: Annotated[Positive, _ppo("at the end, linearly from the first")] = 3e-5
-    gae_lambda: Annotated[Share, _ppo("of generalised advantage estimation")] = 0.95
-    clip_range: Annotated[Share, _ppo("of the policy's ratio")] = 0.2
-    ent_coef: Annotated[Weight, _ppo("weight of the entropy at first")] = 0.005
-    final_ent_coef: Annotated[Weight, _ppo("and at the end")] = 0.001
-    vf_coef: Annotated[Weight, _ppo("weight of the value's loss")] = 0.5
-    max_grad_norm: Annotated[Positive, _ppo("longer gradients are clipped")] = 0.5
-    chance_samples: Annotated[CountOrNone, _ppo("dice rolled again for the control variate on chance events; 0: none")] = 4
-    turn_discount: Annotated[Share, _ppo("of the terminal reward, for each turn of the game, at first")] = 0.99
-    final_turn_discount: Annotated[Share, _ppo("and at the end")] = 0.99
-    shaping_coef: Annotated[Weight, _ppo("weight of the potential-based shaping")] = 1.0
+    total_timesteps: Annotated[Count, _ppo("Decisions in all")] = 30_000_000
+    max_minutes: Annotated[Weight, _ppo("Stop after so many minutes; 0: as long as the timesteps take")] = 0.0
+    num_envs: Annotated[Count, _ppo("Games played side by side")] = 512
+    n_steps: Annotated[Count, _ppo("Steps of each environment in a rollout")] = 64
+    n_epochs: Annotated[Count, _ppo("Times that a rollout is learned from")] = 2
+    minibatch_size: Annotated[Count, _ppo("Steps in an update")] = 2048
+    learning_rate: Annotated[Positive, _ppo("Learning rate at first")] = 3e-4
+    final_learning_rate: Annotated[Positive, _ppo("Learning rate at the end")] = 3e-5
+    gae_lambda: Annotated[Share, _ppo("Lambda of generalised advantage estimation")] = 0.95
+    clip_range: Annotated[Share, _ppo("How far the policy's ratio may go from 1")] = 0.2
+    ent_coef: Annotated[Weight, _ppo("Weight of the entropy at first")] = 0.005
+    final_ent_coef: Annotated[Weight, _ppo("Weight of the entropy at the end")] = 0.001
+    vf_coef: Annotated[Weight, _ppo("Weight of the value's loss")] = 0.5
+    max_grad_norm: Annotated[Positive, _ppo("Longer gradients are clipped")] = 0.5
+    chance_samples: Annotated[CountOrNone, _ppo("Times that dice are rolled again for the control variate on chance events; 0: none")] = 4
+    turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn of the game, at first")] = 0.99
+    final_turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn, at the end")] = 0.99
+    shaping_coef: Annotated[Weight, _ppo("Weight of the potential-based shaping")] = 1.0
 
-    eval_freq: Annotated[Count, _evaluation("timesteps between two evaluations")] = 2_000_000
-    n_eval_episodes: Annotated[Count, _evaluation("games at each level")] = 256
-    eval_levels: Annotated[Levels, _evaluation("with commas")] = EVAL_LEVELS
-    save_freq: Annotated[Count, _evaluation("timesteps between two checkpoints")] = 1_000_000
+    eval_freq: Annotated[Count, _evaluation("Timesteps between two evaluations")] = 2_000_000
+    n_eval_episodes: Annotated[Count, _evaluation("Games at each level of an evaluation")] = 256
+    eval_levels: Annotated[Levels, _evaluation("Levels of an evaluation")] = EVAL_LEVELS
+    save_freq: Annotated[Count, _evaluation("Timesteps between two checkpoints")] = 1_000_000
 
     def __post_init__(self) -> None:
         check_fields(self, "training option")
