@@ -52,7 +52,7 @@ class Options:
 
     @classmethod
     def of(cls, also: Iterable[str] = (), /, **arguments: Any) -> "Options":
-        """The same from keywords; an unknown one is a ValueError that names them all, and those a face has `also`."""
+        """The same from keywords; an unknown one is a ValueError that names them all, and those an API has `also`."""
         known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
             if name not in known:

@@ -36,12 +36,12 @@ def test_powers_cost_a_token_and_may_gain_ip() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_offer_is_what_is_legal_at_the_price_that_is_paid(seed: int) -> None:
-    session, chooser = Session(random_options(seed), seed), random.Random(seed)
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
     while not session.is_over and len(session.frames) < 120:
         offer = choices(session.game)
         assert sorted(choice.action for choice in offer) == legal_actions(session.game)
         assert len({choice.number for choice in offer}) == len(offer)
-        choice, ip, turn = chooser.choice(offer), session.game[0].ip, session.game[0].turn
+        choice, ip, turn = rng.choice(offer), session.game[0].ip, session.game[0].turn
         session.play(choice.action)
         if session.game[0].turn == turn and not session.is_over and "IP" in choice.cost and "gain" not in choice.cost:
             assert choice.cost == f"{ip - session.game[0].ip} IP"
@@ -123,9 +123,9 @@ def test_other_words_are_not(typed: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None:
-    session, chooser = Session(random_options(seed), seed), random.Random(seed)
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
     while not session.is_over and len(session.frames) < 150:
-        before, number, action = session.game.copy(), len(session.frames), chooser.choice(legal_actions(session.game))
+        before, number, action = session.game.copy(), len(session.frames), rng.choice(legal_actions(session.game))
         session.play(action)
         free = bool(before[0].dice == session.game[0].dice and before[0].turn == session.game[0].turn)
         assert session.undo() == free

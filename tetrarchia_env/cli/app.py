@@ -44,7 +44,7 @@ def tetrarchia(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command of these words, or of those typed."""
+    """Run the command with these arguments, or with those typed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.exit(app(given or ["--help"], prog_name=NAME, standalone_mode=False))
@@ -64,7 +64,7 @@ def _fail(sentence: str) -> NoReturn:
 
 
 def _told(error: Any) -> str:
-    """What was wrong with the words typed, and where to read more."""
+    """What was wrong with the arguments, and where to read more."""
     asked = error.ctx.command_path if error.ctx else NAME
     return f"{' '.join(error.format_message().split()).rstrip('.')} ({asked} --help tells more)"
 

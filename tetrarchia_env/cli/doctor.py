@@ -163,8 +163,8 @@ def _cache(module: Any) -> str:
 
 def _game() -> Iterator[Finding]:
     yield tried("one game", _one_game)
-    yield tried("PettingZoo", _first_step)
-    yield tried("Gymnasium", _first_step_alone)
+    yield tried("PettingZoo", _first_pettingzoo_step)
+    yield tried("Gymnasium", _first_gymnasium_step)
 
 
 def _frames() -> "list[Frame]":
@@ -181,7 +181,7 @@ def _one_game() -> str:
     return ending(_frames()[-1].snapshot)
 
 
-def _first_step() -> str:
+def _first_pettingzoo_step() -> str:
     from tetrarchia_env import tetrarchia_v0
 
     env = tetrarchia_v0.env()
@@ -190,12 +190,12 @@ def _first_step() -> str:
     return "tetrarchia_v0.env() makes its first step"
 
 
-def _first_step_alone() -> str:
+def _first_gymnasium_step() -> str:
     import gymnasium
 
     env = gymnasium.make("Tetrarchia-v0")
-    seen, _ = env.reset(seed=1)
-    env.step(int(seen["action_mask"].argmax()))
+    obs, _ = env.reset(seed=1)
+    env.step(int(obs["action_mask"].argmax()))
     return 'gymnasium.make("Tetrarchia-v0") makes its first step'
 
 

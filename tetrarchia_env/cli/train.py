@@ -22,7 +22,7 @@ STAGES = {
     "bc": "stop when its behaviour is cloned",
     "ppo": "learn to the end",
 }
-ONLY_IN_PRESETS = ("rules",)  # too much for a word
+ONLY_IN_PRESETS = ("rules",)  # too much for an option
 
 
 def preset_names() -> dict[str, str]:
