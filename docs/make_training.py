@@ -10,7 +10,7 @@ import yaml
 from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card
 from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
-from tetrarchia_train.config import TrainOptions
+from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.publish import CURVE, TRIALS
 
 HERE = Path(__file__).parent
@@ -98,7 +98,7 @@ def _trial_rows() -> Iterator[str]:
 
 def _what(folder: Path, data: dict[str, Any]) -> str:
     """What was different: as its note says, or by its options."""
-    note, usual = folder / NOTE, TrainOptions().as_data()
+    note, usual = folder / NOTE, TrainConfig().as_data()
     if note.is_file():
         return note.read_text(encoding="utf-8").strip()
     changed = [f"`{name}` {data[name]} instead of {usual[name]}" for name in TRIED if data[name] != usual[name]]

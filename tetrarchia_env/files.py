@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Atomic writes: a file is written whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ def check_folder(goal: Path) -> None:
 
 
 @contextmanager
-def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file beside the goal that is moved there in the end: an interrupted run leaves the old file or none."""
     goal = Path(path)
     check_folder(goal)
@@ -26,6 +26,6 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file."""
-    with draft_of(path) as draft:
+    """Write a text file so."""
+    with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")

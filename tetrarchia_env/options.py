@@ -3,17 +3,32 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
+from tetrarchia_env.schema import check_fields, noun, told
 
 DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
 NORMAL_LEVEL = "4211"
 MOST_TURNS = 2**31 - 1
+
+A_LEVEL = f"a string of four digits such as {NORMAL_LEVEL!r}"
+if TYPE_CHECKING:  # what may be given
+    Level = str | Sequence[str] | None
+    Variants = Iterable[str]
+    Modules = Iterable[str]
+    Scenario = str | None
+else:  # what that is checked to be; any iterable of names is a tuple by then
+    Levels = Annotated[tuple[Annotated[str, told(A_LEVEL)], ...], Meta(min_length=1)]
+    Level = Annotated[str | Levels | None, told(f"{A_LEVEL} or a list of such levels")]
+    Variants = Annotated[tuple[Annotated[Literal[VARIANTS], noun("variant")], ...], told(f"a list of names from {', '.join(VARIANTS)}")]
+    Modules = Annotated[tuple[Annotated[Literal[MODULES], noun("module")], ...], told(f"a list of names from {', '.join(MODULES)}")]
+    Scenario = Annotated[Literal[(*SCENARIOS, None)], noun("scenario")]
 
 
 @dataclass(frozen=True)
@@ -28,16 +43,16 @@ class Options:
     max_turns: a game is truncated when so many turns are finished
     """
 
-    level: str | Sequence[str] | None = None
-    variants: Iterable[str] = ()
-    modules: Iterable[str] = ()
-    scenario: str | None = None
+    level: Level = None
+    variants: Variants = ()
+    modules: Modules = ()
+    scenario: Scenario = None
     fixed_setup: bool = False
-    max_turns: int = 400
+    max_turns: Annotated[int, Meta(ge=1, le=MOST_TURNS), told(f"a whole number from 1 to {MOST_TURNS}")] = 400
 
     @classmethod
     def of(cls, also: Iterable[str] = (), /, **arguments: Any) -> "Options":
-        """The same from keywords; an unknown one is a ValueError that names them all, and those a face has `also`."""
+        """The same from keywords; an unknown one is a ValueError that names them all, and those an API has `also`."""
         known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
             if name not in known:
@@ -45,19 +60,16 @@ class Options:
         return cls(**arguments)
 
     def __post_init__(self) -> None:
-        self._set("variants", _known("variant", self.variants, VARIANTS))
-        self._set("modules", _known("module", self.modules, MODULES))
+        for name in ("variants", "modules"):
+            self._set(name, _listed(getattr(self, name)))
+        check_fields(self)
+        self._set("variants", _in_order(self.variants, VARIANTS))
+        self._set("modules", _in_order(self.modules, MODULES))
         if self.scenario is not None:
             self._take_from_scenario(self.scenario)
         elif self.level is None:
             self._set("level", NORMAL_LEVEL)
-        elif not isinstance(self.level, str):
-            self._set("level", _level_list(self.level))
         self._check_levels()
-        if not isinstance(self.fixed_setup, bool):
-            raise ValueError(f"fixed_setup is True or False, not {self.fixed_setup!r}")
-        if isinstance(self.max_turns, bool) or not isinstance(self.max_turns, int) or not 1 <= self.max_turns <= MOST_TURNS:
-            raise ValueError(f"max_turns is a whole number from 1 to {MOST_TURNS}, not {self.max_turns!r}")
 
     @property
     def draws_level(self) -> bool:
@@ -101,8 +113,6 @@ class Options:
         object.__setattr__(self, name, value)
 
     def _take_from_scenario(self, name: str) -> None:
-        if name not in SCENARIOS:
-            raise ValueError(f"unknown scenario {name!r}: choose one of {', '.join(SCENARIOS)}")
         if self.level is not None or self.modules:
             raise ValueError(f"scenario {name!r} sets the level and the modules: give neither of them beside it")
         row = scenario_row(name)
@@ -116,31 +126,23 @@ class Options:
                 raise ValueError(f"the pirates module needs a level with fewer than 3 fleets (R11.2), not {level!r}")
 
 
-def _level_list(level: object) -> tuple[str, ...]:
-    """A list of levels that is not empty."""
-    if not isinstance(level, Sequence) or len(level) == 0:
-        raise ValueError(f"level is four digits such as {NORMAL_LEVEL!r} or a list of such levels, not {level!r}")
-    return tuple(level)
-
-
-def _check_level(level: object) -> None:
+def _check_level(level: str) -> None:
     """R2.1: each digit in its range."""
-    if not isinstance(level, str) or len(level) != len(DIGITS):
-        raise ValueError(f"a level is a string of four digits such as {NORMAL_LEVEL!r}, not {level!r}")
+    if len(level) != len(DIGITS):
+        raise ValueError(f"a level is {A_LEVEL}, not {level!r}")
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
             raise ValueError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
 
 
-def _known(word: str, names: object, allowed: tuple[str, ...]) -> tuple[str, ...]:
+def _listed(names: object) -> object:
+    """Any iterable as a tuple; a single text is none."""
+    return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
+
+
+def _in_order(names: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
     """The names in their fixed order, each once."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ValueError(f"{word}s are a list of names from {', '.join(allowed)}, not {names!r}")
-    given = list(names)
-    for name in given:
-        if name not in allowed:
-            raise ValueError(f"unknown {word} {name!r}: choose from {', '.join(allowed)}")
-    return tuple(name for name in allowed if name in given)
+    return tuple(name for name in known if name in names) if names else ()
 
 
 def _flags(names: Iterable[str], allowed: tuple[str, ...]) -> int:

@@ -10,6 +10,7 @@ from tetrarchia_env.events import narrate
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, play_replay, snapshot
 from tetrarchia_env.options import Options
 
+Policy = Callable[[batch.Games, batch.Masks], int]  # from a game and its legal actions to one of these
 SLOWEST, FASTEST = 0.01, 1000.0  # actions a second
 
 
@@ -60,14 +61,14 @@ def frames_of(replay: Replay) -> Iterator[Frame]:
         yield frame
 
 
-def frames_of_play(options: Options, seed: int, choose: Callable[[batch.Games, batch.Masks], int]) -> Iterator[Frame]:
-    """The frames of a game that is played as they are asked for; `choose` decides for every Emperor."""
+def frames_of_play(options: Options, seed: int, policy: Policy) -> Iterator[Frame]:
+    """The frames of a game that is played as they are asked for; the policy decides for every Emperor."""
     game, masks = batch.new_games(options, seed)
     frame = Frame(0, snapshot(game))
     yield frame
     while masks.any():
         agent = EMPERORS[agent_to_act(game[0])]
-        frame, game = _next_frame(frame, game, agent, choose(game, masks[0]))
+        frame, game = _next_frame(frame, game, agent, policy(game, masks[0]))
         masks = batch.legal_masks(game)
         yield frame
 

@@ -14,7 +14,7 @@ from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_che
 from tetrarchia_agents.network import Network, make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env import __version__
-from tetrarchia_env.files import draft_of, write_whole
+from tetrarchia_env.files import atomic_write, write_whole
 
 __all__ = [
     "CARD",
@@ -42,7 +42,7 @@ def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, made:
     """Write weights and card, each whole; `half` keeps 16 bits of each weight, for half the size."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: (tensor.half() if half else tensor).contiguous() for name, tensor in network.state_dict().items()}
-    with draft_of(folder / WEIGHTS) as draft:
+    with atomic_write(folder / WEIGHTS) as draft:
         save_file(weights, draft)
         digest = hashlib.sha256(draft.read_bytes()).hexdigest()
     about = {"format": FORMAT, "environment": __version__, "layout": layout_digest(), "network": asdict(config), "weights": digest}

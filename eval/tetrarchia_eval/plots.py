@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_env.files import check_folder, draft_of
+from tetrarchia_env.files import check_folder, atomic_write
 from tetrarchia_eval.crossplay import Matrix
 from tetrarchia_eval.statistics import Estimate
 from tetrarchia_eval.sweep import Grid
@@ -49,7 +49,7 @@ def save(picture: Figure, path: str | os.PathLike[str]) -> None:
     """Write a picture, as its file's ending says."""
     check_picture(path)
     ending = Path(path).suffix
-    with draft_of(path) as draft, _style():
+    with atomic_write(path) as draft, _style():
         picture.savefig(draft, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
 
 

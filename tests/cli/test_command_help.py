@@ -11,17 +11,18 @@ import pytest
 
 from tetrarchia_agents import AGENTS
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.cli import main, names
+from tetrarchia_env.cli import arguments, main
 from tetrarchia_env.cli.app import COMMANDS
-from tetrarchia_env.cli.completion import level_names, preset_names
+from tetrarchia_env.cli.arguments import level_names
 from tetrarchia_env.cli.examples import EXAMPLES
 from tetrarchia_env.cli.levels import level_in_words
-from tetrarchia_env.cli.showing import WHOM
-from tetrarchia_env.cli.train_options import train_options
-from tetrarchia_env.cli.training import command_text
+from tetrarchia_env.cli.play import EMPERORS_OR_ALL
+from tetrarchia_env.cli.train import STAGES, command_text, default_text, preset_names
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
+from tetrarchia_env.schema import description_of, extra_of, kinds_of
+from tetrarchia_train.config import EVAL_LEVELS, PRESETS, TrainConfig
 
 ALL = [body.__name__.rstrip("_") for bodies in COMMANDS.values() for body in bodies]
 
@@ -38,11 +39,11 @@ def offered(typed: str) -> list[str]:
 
 
 def test_names_are_those_of_the_rules_and_agents() -> None:
-    assert tuple(names.VARIANTS) == VARIANTS
-    assert tuple(names.MODULES) == MODULES
-    assert tuple(names.SCENARIOS) == SCENARIOS
-    assert list(names.AGENTS) == list(AGENTS)
-    assert tuple(WHOM) == ("all", *EMPERORS)
+    assert tuple(arguments.VARIANTS) == VARIANTS
+    assert tuple(arguments.MODULES) == MODULES
+    assert tuple(arguments.SCENARIOS) == SCENARIOS
+    assert list(arguments.AGENTS) == list(AGENTS)
+    assert tuple(EMPERORS_OR_ALL) == ("all", *EMPERORS)
     assert len(Options(level=list(level_names())).level_names) == 256
 
 
@@ -80,7 +81,7 @@ def test_without_words_the_command_shows_its_help() -> None:
         ("levels 420", "4200"),
         ("train --preset ppo-", "ppo-full"),
         ("train --learning", "--learning-rate"),
-        ("train --until l", "lessons"),
+        ("train --until d", "demonstrations"),
     ],
 )
 def test_tab_completes_commands_options_and_names(typed: str, first: str) -> None:
@@ -88,31 +89,40 @@ def test_tab_completes_commands_options_and_names(typed: str, first: str) -> Non
 
 
 def test_training_options_are_all_in_the_help() -> None:
-    options = pytest.importorskip("tetrarchia_train.config")
+    shown = " ".join(run("train", "--help").stdout.split())
+    defaults = {one.name: default_text(one.default) for one in fields(TrainConfig) if one.name != "rules"}
 
-    told = {option.name: option for option in train_options()}
+    for name, default in defaults.items():
+        kind = kinds_of(TrainConfig)[name]
+        assert f" --{name.replace('_', '-')} " in shown
+        assert description_of(kind) in shown
+        assert extra_of(kind)["group"] in shown
+        assert not default or f"default: {default}]" in shown
+    assert defaults["levels"] == "rulebook"
+    assert defaults["eval_levels"] == ",".join(EVAL_LEVELS)
+    assert TrainConfig().changed({name: default for name, default in defaults.items() if default}) == TrainConfig()
+    assert [*preset_names()] == sorted(file.stem for file in PRESETS.glob("*.yaml"))
 
-    assert [*told] == [one.name for one in fields(options.TrainOptions) if one.name != "rules"]
-    assert all(option.group for option in told.values())
-    assert told["levels"].default == "rulebook"
-    assert told["evaluate_levels"].default == ",".join(options.EVALUATED)
-    assert options.TrainOptions().changed({name: one.default for name, one in told.items() if one.default}) == options.TrainOptions()
-    assert [*preset_names()] == sorted(file.stem for file in options.PRESETS.glob("*.yaml"))
+
+def test_the_help_waits_for_neither_torch_nor_the_compiler() -> None:
+    code = "import sys; from tetrarchia_env.cli import app; print(*{'numba', 'numpy', 'torch', 'yaml'}.intersection(sys.modules))"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
 def test_the_stages_are_those_of_a_run() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("sb3_contrib")
-    from tetrarchia_train.run import STAGES
+    from tetrarchia_train import run as training_run
 
-    assert tuple(names.STAGES) == STAGES
+    assert tuple(STAGES) == training_run.STAGES
 
 
 def test_the_command_of_a_run_reads_the_same_however_it_was_called() -> None:
     told = command_text("my run", "ppo", "ppo", {"learning_rate": "1e-4"})
 
     assert told == "tetrarchia train --name 'my run' --preset ppo --learning-rate 1e-4"
-    assert run("--help", module="train").stdout == run("train", "--help").stdout
+    assert run("--help", module="tetrarchia_train").stdout == run("train", "--help").stdout
 
 
 @pytest.mark.parametrize(
@@ -120,9 +130,9 @@ def test_the_command_of_a_run_reads_the_same_however_it_was_called() -> None:
     [
         ([], "Missing option '--name'"),
         (["--name", "mine", "--stepz", "3"], "No such option: --stepz"),
-        (["--name", "mine", "--total-timesteps", "many"], "training option steps is a whole number, not 'many'"),
+        (["--name", "mine", "--total-timesteps", "many"], "training option total_timesteps is a whole number, not 'many'"),
         (["--name", "mine", "--preset", "huge"], "no preset 'huge'"),
-        (["--name", "mine", "--until", "noon"], "until is one of lessons, copy, ppo"),
+        (["--name", "mine", "--until", "noon"], "until is one of demonstrations, bc, ppo"),
         (["--name", "mine", "--resume"], "there is no run to resume in runs"),
         (["--name", "mine", "--resume", "--preset", "ppo"], "resume: a run goes on with the preset"),
     ],
@@ -159,7 +169,7 @@ def test_levels_explains_digits_and_lists_what_can_be_added() -> None:
     shown = run("levels")
 
     assert shown.returncode == 0
-    for name in (*names.VARIANTS, *names.MODULES, *names.SCENARIOS, *names.LEVELS):
+    for name in (*arguments.VARIANTS, *arguments.MODULES, *arguments.SCENARIOS, *arguments.LEVELS):
         assert name in shown.stdout
 
 

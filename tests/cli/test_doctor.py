@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tetrarchia_agents import cards
 from tetrarchia_env.cli import doctor
-from tetrarchia_env.cli.findings import Finding, Health, show, show_remedies, tried
+from tetrarchia_env.cli.doctor import Finding, Health, show, show_remedies, tried
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A package that is not installed: nothing may find or import it.

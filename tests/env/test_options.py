@@ -140,23 +140,23 @@ def test_a_scenario_sets_level_and_modules(scenario: str, level: str, modules: l
     assert (options.level, list(options.modules)) == (level, modules)
 
 
-def step(word: int) -> int:
+def step(state: int) -> int:
     """One xorshift64 step (section 2)."""
-    word ^= word << 13 & 2**64 - 1
-    word ^= word >> 7
-    return word ^ word << 17 & 2**64 - 1
+    state ^= state << 13 & 2**64 - 1
+    state ^= state >> 7
+    return state ^ state << 17 & 2**64 - 1
 
 
 @pytest.mark.parametrize("levels", [["4200"], ["4200", "5100", "3000"]])
 def test_a_list_of_levels_is_drawn_from_before_anything_else(levels: list[str]) -> None:
-    """By one step of the game's word: entry (x >> 32) * len >> 32; the set-up then goes on from there."""
+    """By one step of the game's state: entry (x >> 32) * len >> 32; the set-up then goes on from there."""
     games, _ = new_games(Options(level=levels), range(30))
     for seed in range(30):
         games_alone, _ = new_games(Options(), seed)
         reseed(games_alone, seed)
-        word = step(int(games_alone["dice"][0]))
+        state = step(int(games_alone["dice"][0]))
         drawn = snapshot(games[seed])
-        assert drawn["rules"]["level"] == levels[(word >> 32) * len(levels) >> 32]
+        assert drawn["rules"]["level"] == levels[(state >> 32) * len(levels) >> 32]
     assert {snapshot(game)["rules"]["level"] for game in games} == set(levels)
 
 

@@ -25,11 +25,11 @@ Content = dict[str, Any]
 
 def random_replay(options: Options, seed: int, most: int) -> Replay:
     """A game of random actions, at most so many."""
-    chooser = random.Random(seed)
+    rng = random.Random(seed)
     games, masks = new_games(options, seed)
     actions: list[int] = []
     while masks.any() and len(actions) < most:
-        actions.append(chooser.choice(np.flatnonzero(masks[0]).tolist()))
+        actions.append(rng.choice(np.flatnonzero(masks[0]).tolist()))
         step(games, np.array(actions[-1:]), masks)
     return record_replay(options, seed, actions)
 

@@ -31,31 +31,31 @@ EXAMPLE = """
 """
 
 
-def random_options(chooser: random.Random) -> Options:
-    common: dict[str, Any] = {"variants": chooser.sample(VARIANTS, chooser.randrange(6)), "fixed_setup": chooser.random() < 0.2}
-    common["max_turns"] = chooser.choice([3, 20, 400])
-    if chooser.random() < 0.2:
-        return Options(scenario=chooser.choice(SCENARIOS), **common)
-    modules = chooser.sample(MODULES, chooser.randrange(4))
-    level = "".join(chooser.choice(digits) for digits in ("2345", "012" if "pirates" in modules else "0123", "0123", "0123"))
+def random_options(rng: random.Random) -> Options:
+    common: dict[str, Any] = {"variants": rng.sample(VARIANTS, rng.randrange(6)), "fixed_setup": rng.random() < 0.2}
+    common["max_turns"] = rng.choice([3, 20, 400])
+    if rng.random() < 0.2:
+        return Options(scenario=rng.choice(SCENARIOS), **common)
+    modules = rng.sample(MODULES, rng.randrange(4))
+    level = "".join(rng.choice(digits) for digits in ("2345", "012" if "pirates" in modules else "0123", "0123", "0123"))
     return Options(level=level, modules=modules, **common)
 
 
 @cache
 def random_positions() -> tuple[Games, ...]:
     """At most two of each phase from random games of each of many random configurations."""
-    chooser = random.Random(7)
+    rng = random.Random(7)
     found: list[Games] = []
     for _ in range(40):
-        games, masks = new_games(random_options(chooser), range(10))
-        words = np.array([chooser.randrange(1, 2**64) for _ in range(10)], dtype=np.uint64)
+        games, masks = new_games(random_options(rng), range(10))
+        rng_states = np.array([rng.randrange(1, 2**64) for _ in range(10)], dtype=np.uint64)
         seen: Counter[int] = Counter()
         for _ in range(150):
             for i in range(10):
-                if seen[int(games["phase"][i])] < 2 and chooser.random() < (0.1 if games["phase"][i] == PHASES.index("roman") else 1):
+                if seen[int(games["phase"][i])] < 2 and rng.random() < (0.1 if games["phase"][i] == PHASES.index("roman") else 1):
                     found.append(games[i : i + 1].copy())
                     seen[int(games["phase"][i])] += 1
-            playout(games, masks, words, 1)
+            playout(games, masks, rng_states, 1)
     return tuple(found)
 
 
@@ -72,7 +72,7 @@ def test_random_positions_show_every_phase() -> None:
     assert min(phases.values()) >= 5
 
 
-def test_restoring_is_exact_and_goes_on_the_same() -> None:
+def test_restore_is_exact_and_goes_on_the_same() -> None:
     for game in random_positions():
         again = restore(json.loads(json.dumps(snapshot(game))))
         assert again.tobytes() == game.tobytes(), snapshot(game)
@@ -163,8 +163,8 @@ DAMAGE: list[tuple[str, dict[str, Any], str]] = [
     ("unknown entry", {"luck": 1}, "luck"),
     ("unknown variant", {"rules": {"variants": ["chess"]}}, "chess"),
     ("bad level", {"rules": {"level": "9999"}}, "9999"),
-    ("the dice word is 0", {"dice": 0}, "dice"),
-    ("the dice word is too large", {"dice": 2**64}, "dice"),
+    ("the RNG state is 0", {"dice": 0}, "dice"),
+    ("the RNG state is too large", {"dice": 2**64}, "dice"),
     ("ip without end", {"ip": 10**9}, "ip"),
     ("unknown space of a token", {"tokens": {"ATLANTIS": "unrest"}}, "ATLANTIS"),
     ("unknown token", {"tokens": {"ROMA": "nero"}}, "ROMA"),
@@ -182,7 +182,7 @@ DAMAGE: list[tuple[str, dict[str, Any], str]] = [
     ("an army with a bad origin", {"armies": [["DACIA", "VII", "army"]]}, "armies"),
     ("an army of a bad kind", {"armies": [["DACIA", "III", "huns"]]}, "armies"),
     ("an army in parts", {"armies": [["DACIA", "III"]]}, "armies"),
-    ("an army in a word", {"armies": ["abc"]}, "armies"),
+    ("an army as a text", {"armies": ["abc"]}, "armies"),
     ("a Rebel inside the Empire", {"armies": [["DACIA", "III", "rebel"]]}, "armies"),
     ("an army in ROMA in a running game", {"armies": [["ROMA", "III", "army"]]}, "ROMA"),
     ("Goths without their module", {"armies": [["DACIA", "III", "goths"]]}, "goths"),

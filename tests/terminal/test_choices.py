@@ -13,7 +13,7 @@ from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.notation import legal_actions, snapshot
 from tetrarchia_env.terminal.choices import Choice, choices, chosen
 from tetrarchia_env.terminal.player import emperors_named, menu
-from tetrarchia_env.terminal.table import Table
+from tetrarchia_env.terminal.session import Session
 
 
 def offered(**changes: object) -> dict[str, Choice]:
@@ -36,15 +36,15 @@ def test_powers_cost_a_token_and_may_gain_ip() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_offer_is_what_is_legal_at_the_price_that_is_paid(seed: int) -> None:
-    table, chooser = Table(random_options(seed), seed), random.Random(seed)
-    while not table.is_over and len(table.frames) < 120:
-        offer = choices(table.game)
-        assert sorted(choice.action for choice in offer) == legal_actions(table.game)
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
+    while not session.is_over and len(session.frames) < 120:
+        offer = choices(session.game)
+        assert sorted(choice.action for choice in offer) == legal_actions(session.game)
         assert len({choice.number for choice in offer}) == len(offer)
-        choice, ip, turn = chooser.choice(offer), table.game[0].ip, table.game[0].turn
-        table.play(choice.action)
-        if table.game[0].turn == turn and not table.is_over and "IP" in choice.cost and "gain" not in choice.cost:
-            assert choice.cost == f"{ip - table.game[0].ip} IP"
+        choice, ip, turn = rng.choice(offer), session.game[0].ip, session.game[0].turn
+        session.play(choice.action)
+        if session.game[0].turn == turn and not session.is_over and "IP" in choice.cost and "gain" not in choice.cost:
+            assert choice.cost == f"{ip - session.game[0].ip} IP"
 
 
 @pytest.mark.parametrize(
@@ -123,27 +123,27 @@ def test_other_words_are_not(typed: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None:
-    table, chooser = Table(random_options(seed), seed), random.Random(seed)
-    while not table.is_over and len(table.frames) < 150:
-        before, number, action = table.game.copy(), len(table.frames), chooser.choice(legal_actions(table.game))
-        table.play(action)
-        free = bool(before[0].dice == table.game[0].dice and before[0].turn == table.game[0].turn)
-        assert table.undo() == free
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
+    while not session.is_over and len(session.frames) < 150:
+        before, number, action = session.game.copy(), len(session.frames), rng.choice(legal_actions(session.game))
+        session.play(action)
+        free = bool(before[0].dice == session.game[0].dice and before[0].turn == session.game[0].turn)
+        assert session.undo() == free
         if free:
-            assert table.game.tobytes() == before.tobytes()
-            assert len(table.frames) == number
-            table.play(action)
+            assert session.game.tobytes() == before.tobytes()
+            assert len(session.frames) == number
+            session.play(action)
 
 
-def test_table_keeps_the_game_as_a_replay() -> None:
-    table = Table(random_options(3), 3)
+def test_session_keeps_the_game_as_a_replay() -> None:
+    session = Session(random_options(3), 3)
     agents = []
     for _ in range(10):
-        agents.append(EMPERORS[agent_to_act(table.game[0])])
-        table.play(legal_actions(table.game)[0])
-    kept = table.replay()
+        agents.append(EMPERORS[agent_to_act(session.game[0])])
+        session.play(legal_actions(session.game)[0])
+    kept = session.replay()
     assert [agent for agent, _ in kept.actions] == agents
-    assert kept.final == snapshot(table.game) == table.frames[-1].snapshot
+    assert kept.final == snapshot(session.game) == session.frames[-1].snapshot
 
 
 def test_menu_keeps_to_the_width_and_names_each_number_once() -> None:

@@ -11,12 +11,15 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from tetrarchia_env import __version__
+from tetrarchia_env.cli.bench import bench
 from tetrarchia_env.cli.doctor import doctor
+from tetrarchia_env.cli.eval import eval_
 from tetrarchia_env.cli.examples import examples_of
 from tetrarchia_env.cli.levels import levels
-from tetrarchia_env.cli.measuring import bench, eval_
-from tetrarchia_env.cli.showing import play, replay, watch
-from tetrarchia_env.cli.training import train
+from tetrarchia_env.cli.play import play
+from tetrarchia_env.cli.replay import replay
+from tetrarchia_env.cli.train import train
+from tetrarchia_env.cli.watch import watch
 
 NAME = "tetrarchia"
 STOPPED = 130
@@ -41,7 +44,7 @@ def tetrarchia(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command of these words, or of those typed."""
+    """Run the command with these arguments, or with those typed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.exit(app(given or ["--help"], prog_name=NAME, standalone_mode=False))
@@ -61,7 +64,7 @@ def _fail(sentence: str) -> NoReturn:
 
 
 def _told(error: Any) -> str:
-    """What was wrong with the words typed, and where to read more."""
+    """What was wrong with the arguments, and where to read more."""
     asked = error.ctx.command_path if error.ctx else NAME
     return f"{' '.join(error.format_message().split()).rstrip('.')} ({asked} --help tells more)"
 

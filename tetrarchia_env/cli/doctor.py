@@ -3,7 +3,10 @@
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -12,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from tetrarchia_env import __version__
-from tetrarchia_env.cli.findings import Finding, Health, show, show_remedies, tried
+from tetrarchia_env.cli.game_policy import game_policy
 
 if TYPE_CHECKING:
     from tetrarchia_env.show import Frame
 
 # By extra: what pip calls it, and what Python does.
 PACKAGES: dict[str, dict[str, str]] = {
-    "": {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo", "rich", "typer")},
+    "": {name: name for name in ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")},
     "train": {
         "pyyaml": "yaml",
         "safetensors": "safetensors",
@@ -33,6 +37,51 @@ PACKAGES: dict[str, dict[str, str]] = {
     "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
     "plots": {"matplotlib": "matplotlib"},
 }
+
+
+class Health(Enum):
+    """How a thing is; its sign, the same for a terminal that knows only ASCII, and its colour."""
+
+    FINE = ("✓", "ok", "green")
+    MISSING = ("-", "--", "yellow")
+    BROKEN = ("✗", "!!", "red")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at, and what to do about it."""
+
+    health: Health
+    what: str
+    told: str
+    remedy: str = ""
+
+
+def tried(what: str, deed: Callable[[], str], needs: Sequence[str] = (), remedy: str = "") -> Finding:
+    """What the deed tells; missing if a module that it needs is not installed, broken if it fails."""
+    lacking = [name for name in needs if find_spec(name) is None]
+    if lacking:
+        return Finding(Health.MISSING, what, "not installed" if len(needs) == 1 else f"needs {' and '.join(lacking)}", remedy)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Finding(Health.FINE, what, deed())
+    except Exception as error:
+        sentence = " ".join(str(error).split()) or "it fails"
+        return Finding(Health.BROKEN, what, f"{type(error).__name__}: {sentence}", remedy)
+
+
+def show(finding: Finding, console: Console) -> None:
+    """Print a line of it."""
+    sign, plain, colour = finding.health.value
+    speaks = (console.encoding or "ascii").lower().startswith("utf")
+    console.print(Text.assemble("  ", (sign if speaks else plain, colour), f" {finding.what:20} {finding.told}"))
+
+
+def show_remedies(findings: Sequence[Finding], console: Console) -> None:
+    """Print each once."""
+    for remedy in dict.fromkeys(one.remedy for one in findings if one.remedy and one.health is not Health.FINE):
+        console.print(f"    to get it: {remedy}")
 
 
 def doctor() -> None:
@@ -114,17 +163,16 @@ def _cache(module: Any) -> str:
 
 def _game() -> Iterator[Finding]:
     yield tried("one game", _one_game)
-    yield tried("PettingZoo", _first_step)
-    yield tried("Gymnasium", _first_step_alone)
+    yield tried("PettingZoo", _first_pettingzoo_step)
+    yield tried("Gymnasium", _first_gymnasium_step)
 
 
 def _frames() -> "list[Frame]":
     """A game of random agents."""
-    from tetrarchia_env.cli.showing import chooser_of
     from tetrarchia_env.options import Options
     from tetrarchia_env.show import frames_of_play
 
-    return list(frames_of_play(Options(), 1, chooser_of("random", 1)))
+    return list(frames_of_play(Options(), 1, game_policy("random", 1)))
 
 
 def _one_game() -> str:
@@ -133,7 +181,7 @@ def _one_game() -> str:
     return ending(_frames()[-1].snapshot)
 
 
-def _first_step() -> str:
+def _first_pettingzoo_step() -> str:
     from tetrarchia_env import tetrarchia_v0
 
     env = tetrarchia_v0.env()
@@ -142,12 +190,12 @@ def _first_step() -> str:
     return "tetrarchia_v0.env() makes its first step"
 
 
-def _first_step_alone() -> str:
+def _first_gymnasium_step() -> str:
     import gymnasium
 
     env = gymnasium.make("Tetrarchia-v0")
-    seen, _ = env.reset(seed=1)
-    env.step(int(seen["action_mask"].argmax()))
+    obs, _ = env.reset(seed=1)
+    env.step(int(obs["action_mask"].argmax()))
     return 'gymnasium.make("Tetrarchia-v0") makes its first step'
 
 
@@ -202,14 +250,6 @@ PICTURES: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
 }
 
 
-def _plots() -> Iterator[Finding]:
-    yield from _packages("plots")
-
-
-def _training() -> Iterator[Finding]:
-    yield from _packages("train")
-
-
 def _checkpoints() -> Iterator[Finding]:
     from tetrarchia_agents.cards import own_checkpoints
 
@@ -241,7 +281,7 @@ CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
     "Compiled code": _compiler,
     "The game (what is not compiled yet is compiled now)": _game,
     "Pictures": _pictures,
-    "Plots": _plots,
-    "Training (torch takes seconds to load)": _training,
+    "Plots": partial(_packages, "plots"),
+    "Training (torch takes seconds to load)": partial(_packages, "train"),
     "Checkpoints": _checkpoints,
 }

@@ -19,11 +19,11 @@ EXAMPLES = {
         "tetrarchia replay game.json --html game.html",
     ),
     "eval": (
-        "tetrarchia eval --agents planner --level 4200 --num-envs 1000",
+        "tetrarchia eval --agents planner --level 4200 --games 1000",
         "tetrarchia eval --agents planner --against greedy --against random",
         "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
-        "tetrarchia eval --agents greedy --level rulebook --num-envs 20 --plot sweep.png",
-        "tetrarchia eval --agents planner,greedy,random --partners --table partners.csv",
+        "tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png",
+        "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
     ),
     "train": (
         "tetrarchia train --name mine",

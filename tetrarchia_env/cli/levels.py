@@ -9,8 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tetrarchia_env.cli import names
-from tetrarchia_env.cli.completion import level_names, one_of
+from tetrarchia_env.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS, level_names, one_of
 
 WIDE = 120  # characters of a line that goes into a pipe or a file
 # R2.1: what each digit counts, one and many, and where or what for.
@@ -20,7 +19,7 @@ DIGITS = (
     ("extra Revolt", "extra Revolts", "beside the six of every set-up"),
     ("Barbarian army", "Barbarian armies", "on borders at the start"),
 )
-OTHERS = {"variants": names.VARIANTS, "modules": names.MODULES, "scenario": names.SCENARIOS}
+OTHERS = {"variants": VARIANTS, "modules": MODULES, "scenario": SCENARIOS}
 
 
 def levels(
@@ -33,7 +32,7 @@ def levels(
         return
     console.print("A level is four digits. Level 4211:\n")
     console.print(_digits("4211"))
-    console.print("Levels with a name: " + ", ".join(f"{name} is {about}" for name, about in names.LEVELS.items()) + ".")
+    console.print("Levels with a name: " + ", ".join(f"{name} is {about}" for name, about in LEVELS.items()) + ".")
     console.print("`tetrarchia levels 3222` puts that level into words.")
     for option, known in OTHERS.items():
         console.print(f"\n--{option}{'' if option == 'scenario' else ', with commas'}")
@@ -42,25 +41,23 @@ def levels(
 
 def level_in_words(level: str) -> str:
     """What the level is called, and a line for each digit."""
-    from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
+    from tetrarchia_env.engine.scenarios import scenario_row
     from tetrarchia_env.options import Options
-    from tetrarchia_eval.sweep import RULEBOOK_LEVELS
+    from tetrarchia_train.config import RULEBOOK
 
     Options(level=level)  # refuses what is no level
     lines = [f"  {digit} {one if digit == '1' else many} {why}" for digit, (one, many, why) in zip(level, DIGITS, strict=True)]
-    source = "in the rulebook's table of 81 levels" if level in RULEBOOK_LEVELS else "beyond the rulebook's table of 81 levels"
-    called = [names.LEVELS[level]] if level in names.LEVELS else []
+    source = "in the rulebook's table of 81 levels" if level in RULEBOOK else "beyond the rulebook's table of 81 levels"
+    called = [LEVELS[level]] if level in LEVELS else []
     called += [f"that of the scenario {name}" for name in SCENARIOS if scenario_row(name)["level"] == level]
     return "\n".join([f"Level {level}: {', '.join([*called, source])}.", *lines])
 
 
 def _digits(level: str) -> Table:
-    from tetrarchia_eval.sweep import EVERY
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("digit", "counts", "", "easiest to hardest"):
         table.add_column(title)
-    for digit, (_, many, why), values in zip(level, DIGITS, EVERY, strict=True):
+    for digit, (_, many, why), values in zip(level, DIGITS, LEVEL_DIGITS, strict=True):
         table.add_row(digit, many, why, " ".join(values))
     return table
 

@@ -5,9 +5,10 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
@@ -16,10 +17,30 @@ from tetrarchia_env.files import write_whole
 from tetrarchia_env.notation.actions import action_id, action_text
 from tetrarchia_env.notation.snapshots import Snapshot, snapshot
 from tetrarchia_env.options import Options
+from tetrarchia_env.schema import checked, told
 
 FORMAT = 1
 ENVIRONMENT = "tetrarchia_v0"
-KEYS = {"format", "environment", "arguments", "seed", "actions", "final"}
+if TYPE_CHECKING:
+    Emperor = str
+else:
+    Emperor = Literal[EMPERORS]
+
+
+class ReplayVersion(Struct):
+    """What tells whether the rest of a file can be understood."""
+
+    format: Any
+    environment: Any
+
+
+class ReplayData(ReplayVersion):
+    """What a file holds; the rules check the rest of `arguments` and `seed`."""
+
+    arguments: dict[str, Any]
+    seed: Any
+    actions: list[Annotated[tuple[Emperor, str], told("an agent and a text each")]]
+    final: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -88,34 +109,18 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
     raise ValueError(f"replay {os.fspath(path)}: {reason}")
 
 
-def _parse(content: Any) -> Replay:
-    if not isinstance(content, dict) or not set(content) >= KEYS:
-        raise ValueError(f"it lacks one of the entries {', '.join(sorted(KEYS))}")
-    if content["format"] != FORMAT or content["environment"] != ENVIRONMENT:
-        raise ValueError(
-            f"it is of format {content['format']!r} and environment {content['environment']!r}, not {FORMAT} and {ENVIRONMENT!r}"
-        )
-    return Replay(_arguments(content["arguments"]), _seed(content["seed"]), _moves(content["actions"]), content["final"])
+def _parse(content: object) -> Replay:
+    version = checked(content, ReplayVersion, "it")
+    if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
+        raise ValueError(f"it is of format {version.format!r} and environment {version.environment!r}, not {FORMAT} and {ENVIRONMENT!r}")
+    data = checked(content, ReplayData, "")
+    for _, text in data.actions:
+        action_id(text)
+    return Replay(_options(data.arguments), int(batch.seed_array([data.seed])[0]), tuple(data.actions), data.final)
 
 
-def _arguments(arguments: object) -> Options:
-    if not isinstance(arguments, dict):
-        raise ValueError(f"its arguments are not a table of names: {arguments!r}")
+def _options(arguments: dict[str, Any]) -> Options:
     try:
         return Options.of(**arguments)
     except ValueError as error:
         raise ValueError(f"its arguments: {error}") from None
-
-
-def _seed(seed: object) -> int:
-    return int(batch.seed_array([seed])[0])  # type: ignore[list-item]  # checked there
-
-
-def _moves(rows: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(rows, list):
-        raise ValueError(f"its actions are not a list: {rows!r}")
-    for row in rows:
-        if not (isinstance(row, list) and len(row) == 2 and row[0] in EMPERORS and isinstance(row[1], str)):
-            raise ValueError(f"an action is an agent and a text, not {row!r}")
-        action_id(row[1])
-    return tuple((agent, text) for agent, text in rows)

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from tetrarchia_env.files import draft_of
+from tetrarchia_env.files import atomic_write
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
 from tetrarchia_env.render.svg import height_of
@@ -39,7 +39,7 @@ def save_film(frames: Iterable[Frame], path: Path, speed: float = 2.0) -> None:
     write = WRITERS[film_ending(path)]
     check_speed(speed)
     console = Console(stderr=True)
-    with draft_of(path) as draft, Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+    with atomic_write(path) as draft, Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         total = len(frames) if isinstance(frames, Sized) else None
         write(_pictures(progress.track(frames, total=total, description="film")), draft, speed)
 

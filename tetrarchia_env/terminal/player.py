@@ -1,21 +1,20 @@
-"""A person at the terminal plays some of the Emperors, or all; agents are the colleagues. Works on a pipe too."""
+"""A person at the terminal plays some of the Emperors, or all; agents play the others. Works on a pipe too."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from tetrarchia_env.batch import Games, Masks, legal_masks
+from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.notation import save_replay
 from tetrarchia_env.render.text import draw_text
-from tetrarchia_env.show import Frame
+from tetrarchia_env.show import Frame, Policy
 from tetrarchia_env.terminal.choices import Choice, choices, chosen
 from tetrarchia_env.terminal.printing import ending, turn_lines
+from tetrarchia_env.terminal.session import Session
 from tetrarchia_env.terminal.surroundings import wants_colour, window
-from tetrarchia_env.terminal.table import Table
 
-Chooser = Callable[[Games, Masks], int]
 FEWEST = 4  # lines of the story that stay below the board
 HELP = """\
   a number       do what stands beside it; 0 ends the turn
@@ -40,9 +39,9 @@ def emperors_named(names: str) -> list[str]:
 class Player:
     """The talk with the person."""
 
-    def __init__(self, table: Table, colleagues: Mapping[str, Chooser]) -> None:
-        self._table = table
-        self._colleagues = colleagues  # whom it does not name, the person plays
+    def __init__(self, session: Session, policies: Mapping[str, Policy]) -> None:
+        self._session = session
+        self._policies = policies  # of the agents; whom it does not name, the person plays
         self._told = 0  # the number of the last frame that was told
         self._taken_back: list[str] = []  # and what is to be told besides
 
@@ -50,22 +49,22 @@ class Player:
         """Play to the end of the game, or until the person stops."""
         with suppress(ImportError):
             import readline  # noqa: F401  # arrow keys and a memory for `input`
-        while not self._table.is_over:
+        while not self._session.is_over:
             if not self._decide():
                 return
-        self._print(self._news(), [ending(self._table.frames[-1].snapshot)])
+        self._print(self._news(), [ending(self._session.frames[-1].snapshot)])
 
     def _decide(self) -> bool:
         """One decision of whoever is to act; whether to go on."""
-        colleague = self._colleagues.get(self._table.agent)
-        if colleague is None:
+        policy = self._policies.get(self._session.agent)
+        if policy is None:
             return self._ask()
-        self._table.play(colleague(self._table.game, legal_masks(self._table.game)[0]))
+        self._session.play(policy(self._session.game, legal_masks(self._session.game)[0]))
         return True
 
     def _ask(self) -> bool:
         """Until something was done, or the person stops."""
-        offered = choices(self._table.game)
+        offered = choices(self._session.game)
         self._print(self._news(), list(menu(offered, window()[0])))
         while (typed := self._read()) is not None:
             if typed and self._obey(typed, offered):
@@ -74,10 +73,10 @@ class Player:
 
     def _read(self) -> str | None:
         """A line without its outer blanks; None to stop."""
-        snapshot = self._table.frames[-1].snapshot
+        snapshot = self._session.frames[-1].snapshot
         points = f", {snapshot['ip']} IP" if snapshot["phase"] == "roman" else ""
         try:
-            typed = input(f"{self._table.agent}{points} > ").strip()
+            typed = input(f"{self._session.agent}{points} > ").strip()
         except EOFError:
             print()
             return None
@@ -102,15 +101,15 @@ class Player:
         except ValueError as error:
             print(f"  {error}")
             return False
-        self._table.play(choice.action)
+        self._session.play(choice.action)
         return True
 
     def _undo(self) -> bool:
-        undone = self._table.frames[-1]
-        if not self._table.undo():
+        undone = self._session.frames[-1]
+        if not self._session.undo():
             print("  there is nothing to take back: dice have fallen, or the turn has just begun")
             return False
-        self._told = self._table.frames[-1].number
+        self._told = self._session.frames[-1].number
         self._taken_back = [f"  taken back: {undone.action}"]
         return True
 
@@ -118,29 +117,29 @@ class Player:
         try:
             if not name:
                 raise ValueError("give the file a name: save game.json")
-            save_replay(self._table.replay(), Path(name).expanduser())
+            save_replay(self._session.replay(), Path(name).expanduser())
             print(f"  saved: {name}")
         except (ValueError, OSError) as error:
             print(f"  {error}")
 
     def _news(self) -> list[str]:
         """What happened since this was last asked."""
-        steps = pairwise(self._table.frames[self._told :])
-        self._told = self._table.frames[-1].number
+        steps = pairwise(self._session.frames[self._told :])
+        self._told = self._session.frames[-1].number
         lines, self._taken_back = self._taken_back, []
-        for (_, by_colleague), group in groupby(steps, key=self._kind):
+        for (_, by_agent), group in groupby(steps, key=self._kind):
             told = list(group)
-            lines += turn_lines(told) if by_colleague else (f"  {line}" for _, frame in told for line in frame.story)
+            lines += turn_lines(told) if by_agent else (f"  {line}" for _, frame in told for line in frame.story)
         return lines
 
     def _kind(self, step: tuple[Frame, Frame]) -> tuple[int, bool]:
         before, after = step
-        return before.snapshot["turn"], after.agent in self._colleagues
+        return before.snapshot["turn"], after.agent in self._policies
 
     def _print(self, story: Sequence[str], below: Sequence[str]) -> None:
         """The board, with as much of the story below it as fits the window, the older part above it."""
         width, height = window()
-        frame = self._table.frames[-1]
+        frame = self._session.frames[-1]
         board = draw_text(frame.snapshot, colour=wants_colour(), dice=frame.dice, width=width, height=1000).split("\n")
         room = max(height - len(board) - len(below) - 1, FEWEST)
         print("\n".join([*story[:-room], *board, *story[-room:], *below]), flush=True)

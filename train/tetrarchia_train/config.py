@@ -1,91 +1,111 @@
-"""All that can be chosen for a training run, and the presets that are kept in the repository."""
+"""All that can be chosen for a training run, and the presets that are kept in the repository.
+
+Each field says what it means, which group it belongs to and what it may be: the command line makes its options from that, and so
+this module loads neither torch nor the compiled rules by itself. Names are those of Stable-Baselines3 and CleanRL where they have one.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import yaml
+from msgspec import Meta
 
-from tetrarchia_agents.network_config import NetworkConfig
-from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
-from tetrarchia_env.options import Options
+from tetrarchia_env.schema import MANY, check_fields, kinds_of, plain, told
 from tetrarchia_train.levels import drawn_levels
+
+if TYPE_CHECKING:
+    from tetrarchia_agents.network_config import NetworkConfig
 
 PRESETS = Path(__file__).parent / "presets"
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: its 81 levels
+EVAL_LEVELS = ("4200", "4211", "4222")
 SEEDS_APART = 10_007  # between the processes of one run
-EVALUATED = ("4200", "4211", "4222")
+
+Count = Annotated[int, Meta(ge=1, le=MANY)]
+CountOrNone = Annotated[int, Meta(ge=0, le=MANY)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Weight = Annotated[float, Meta(ge=0, le=MANY)]
+Positive = Annotated[float, Meta(ge=1e-9, le=MANY)]
+Levels = tuple[str, ...]
+A_RULE_LIST = told("a list of rules such as {variants: [imperivm]}")
+Rules = Annotated[tuple[Annotated[dict[str, Any], A_RULE_LIST], ...], Meta(min_length=1), A_RULE_LIST]
+
+
+def _about(group: str, description: str) -> Meta:
+    return Meta(description=description, extra={"group": group})
+
+
+_games = partial(_about, "Games")
+_network = partial(_about, "Network")
+_warm_start = partial(_about, "Warm start: go on from a checkpoint, clone an expert's behaviour, or both")
+_ppo = partial(_about, "PPO")
+_evaluation = partial(_about, "Evaluation and checkpoints")
 
 
 @dataclass(frozen=True)
-class TrainOptions:
+class TrainConfig:
     """One training run; the same options on one thread give the same run."""
 
-    # the games
-    levels: tuple[str, ...] = RULEBOOK  # drawn from, with commas; rulebook: its 81
-    focus: tuple[str, ...] = ()  # levels drawn more often
-    focus_share: float = 0.0  # the share of games that are at one of them
-    rules: tuple[dict[str, Any], ...] = field(default_factory=lambda: ({},))  # variants, modules, scenario; the games are shared out
-    actions: str = "base"  # base or all
-    seed: int = 1  # the same on one thread is the same run
-    processes: int = 1  # that learn together; games and minibatches are shared out
-    threads: int = 2  # of torch, in each
-    # the network (agents.network.NetworkConfig)
-    network: str = "gnn"  # gnn, gnn-decoder or mlp
-    node_dim: int = 16  # numbers for each space between layers
-    encoder_layers: int = 2  # of message passing, before all spaces are read
-    decoder_layers: int = 3  # layers of message passing after all spaces are read, in the network goals
-    readout_dim: int = 16  # numbers read from each space
-    hidden_dim: int = 256  # numbers in the layer before the choice
-    policies: int = 1  # 1: shared by all Emperors; 4: one each
-    # the warm start: go on from a checkpoint, copy a teacher, or both
-    init_checkpoint: str = ""  # the checkpoint to begin with; without: random weights
-    expert: str = "planner"  # to copy then; none: nobody
-    demonstrations: str = ""  # a file of lessons made before
-    num_demonstrations: int = 1_000_000  # of the teacher to copy
-    expert_noise: float = 0.05  # the share of random actions in the teacher's games
-    demo_workers: int = 2  # processes that play them
-    bc_epochs: int = 6  # times that each decision is copied
-    bc_batch_size: int = 1024  # decisions an update
-    bc_learning_rate: float = 1e-3  # learning rate of copying
-    critic_rollouts: int = 8  # in which only the value is learned
-    critic_learning_rate: float = 1e-3  # learning rate of that
-    # PPO
-    total_timesteps: int = 30_000_000  # decisions in all
-    max_minutes: float = 0.0  # of PPO; 0: as long as the steps take
-    num_envs: int = 512  # played side by side
-    n_steps: int = 64  # steps in each game between two updates
-    n_epochs: int = 2  # times that a rollout is learned from
-    minibatch_size: int = 2048  # steps an update
-    learning_rate: float = 3e-4  # at first
-    final_learning_rate: float = 3e-5  # at the end
-    gae_lambda: float = 0.95  # of the advantages
-    clip_range: float = 0.2  # of the policy's ratio
-    ent_coef: float = 0.005  # its weight at first
-    final_ent_coef: float = 0.001  # and at the end
-    vf_coef: float = 0.5  # of the value's loss
-    max_grad_norm: float = 0.5  # the largest
-    chance_samples: int = 4  # times that dice are rolled again to take luck out of rewards; 0: it stays in
-    turn_discount: float = 0.99  # what a win pays for each turn that it took, times, at first
-    final_turn_discount: float = 0.99  # and at the end
-    shaping_coef: float = 1.0  # weight of the potential in the reward
-    # what is told and kept
-    eval_freq: int = 2_000_000  # steps
-    n_eval_episodes: int = 256  # at each level
-    eval_levels: tuple[str, ...] = EVALUATED  # with commas
-    save_freq: int = 1_000_000  # steps
+    levels: Annotated[Levels, Meta(min_length=1), _games("Levels that games begin at, drawn at random; rulebook: its 81")] = RULEBOOK
+    focus: Annotated[Levels, _games("Levels drawn more often")] = ()
+    focus_share: Annotated[Share, _games("The share of games at one of these")] = 0.0
+    rules: Annotated[Rules, _games("Variants, modules, scenario; the environments are shared out among them")] = field(
+        default_factory=lambda: ({},)
+    )
+    actions: Annotated[Literal["base", "all"], _games("base: of the base game; all: also of variants and modules")] = "base"
+    seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("The same on one thread is the same run")] = 1
+    processes: Annotated[Count, _games("Processes that learn together; environments and minibatches are shared out")] = 1
+    threads: Annotated[Count, _games("Threads of torch in each process")] = 2
+
+    network: Annotated[str, _network("gnn, gnn-decoder or mlp")] = "gnn"
+    node_dim: Annotated[Count, _network("Features of a space in the message-passing layers")] = 16
+    encoder_layers: Annotated[Count, _network("Message-passing layers before the trunk")] = 2
+    decoder_layers: Annotated[Count, _network("Message-passing layers after the trunk, of gnn-decoder only")] = 3
+    readout_dim: Annotated[Count, _network("Features of each space that the trunk reads")] = 16
+    hidden_dim: Annotated[Count, _network("Features of the trunk")] = 256
+    policies: Annotated[Count, _network("1: shared by all Emperors; 4: independent, one each")] = 1
+
+    init_checkpoint: Annotated[str, _warm_start("The checkpoint to begin with; without: random weights")] = ""
+    expert: Annotated[str, _warm_start("The agent whose behaviour is cloned; none: nobody")] = "planner"
+    demonstrations: Annotated[str, _warm_start("A file of its demonstrations made before")] = ""
+    num_demonstrations: Annotated[Count, _warm_start("Decisions of the expert to clone")] = 1_000_000
+    expert_noise: Annotated[Share, _warm_start("The share of random actions in the expert's games")] = 0.05
+    demo_workers: Annotated[Count, _warm_start("Processes that play these games")] = 2
+    bc_epochs: Annotated[Count, _warm_start("Epochs of behaviour cloning")] = 6
+    bc_batch_size: Annotated[Count, _warm_start("Decisions in an update of behaviour cloning")] = 1024
+    bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behaviour cloning")] = 1e-3
+    critic_rollouts: Annotated[CountOrNone, _warm_start("Rollouts before PPO from which only the critic learns")] = 8
+    critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic then")] = 1e-3
+
+    total_timesteps: Annotated[Count, _ppo("Decisions in all")] = 30_000_000
+    max_minutes: Annotated[Weight, _ppo("Stop after so many minutes; 0: as long as the timesteps take")] = 0.0
+    num_envs: Annotated[Count, _ppo("Games played side by side")] = 512
+    n_steps: Annotated[Count, _ppo("Steps of each environment in a rollout")] = 64
+    n_epochs: Annotated[Count, _ppo("Times that a rollout is learned from")] = 2
+    minibatch_size: Annotated[Count, _ppo("Steps in an update")] = 2048
+    learning_rate: Annotated[Positive, _ppo("Learning rate at first")] = 3e-4
+    final_learning_rate: Annotated[Positive, _ppo("Learning rate at the end")] = 3e-5
+    gae_lambda: Annotated[Share, _ppo("Lambda of generalised advantage estimation")] = 0.95
+    clip_range: Annotated[Share, _ppo("How far the policy's ratio may go from 1")] = 0.2
+    ent_coef: Annotated[Weight, _ppo("Weight of the entropy at first")] = 0.005
+    final_ent_coef: Annotated[Weight, _ppo("Weight of the entropy at the end")] = 0.001
+    vf_coef: Annotated[Weight, _ppo("Weight of the value's loss")] = 0.5
+    max_grad_norm: Annotated[Positive, _ppo("Longer gradients are clipped")] = 0.5
+    chance_samples: Annotated[CountOrNone, _ppo("Times that dice are rolled again for the control variate on chance events; 0: none")] = 4
+    turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn of the game, at first")] = 0.99
+    final_turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn, at the end")] = 0.99
+    shaping_coef: Annotated[Weight, _ppo("Weight of the potential-based shaping")] = 1.0
+
+    eval_freq: Annotated[Count, _evaluation("Timesteps between two evaluations")] = 2_000_000
+    n_eval_episodes: Annotated[Count, _evaluation("Games at each level of an evaluation")] = 256
+    eval_levels: Annotated[Levels, _evaluation("Levels of an evaluation")] = EVAL_LEVELS
+    save_freq: Annotated[Count, _evaluation("Timesteps between two checkpoints")] = 1_000_000
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            object.__setattr__(self, one.name, _fitting(one.name, getattr(self, one.name), one.type))
-        for name, least, most in LIMITS:
-            if not least <= getattr(self, name) <= most:
-                raise ValueError(f"training option {name} is from {least:g} to {most:g}, not {getattr(self, name)!r}")
-        if self.actions not in ("base", "all"):
-            raise ValueError(f"training option actions is base or all, not {self.actions!r}")
+        check_fields(self, "training option")
         if self.seed + SEEDS_APART * (self.processes - 1) >= 2**31:
             raise ValueError(f"training option seed is too large for {self.processes} processes: {self.seed}")
         if (
@@ -93,36 +113,46 @@ class TrainOptions:
             or self.num_envs % (len(self.rules) * self.processes)
             or self.minibatch_size % self.processes
         ):
-            raise ValueError("games x rollout is a multiple of the minibatch, games of rules x processes, the minibatch of processes")
+            raise ValueError(
+                "training options: num_envs x n_steps is a multiple of the minibatch_size, "
+                "num_envs one of rules x processes, minibatch_size one of processes"
+            )
+        self._check_rules()
+        self.network_config  # noqa: B018 - it checks its own values
+
+    def _check_rules(self) -> None:
+        from tetrarchia_env.options import Options
+
         Options(level=[*self.levels, *self.focus, *self.eval_levels])
         for rule in self.rules:
             if Options.of(**rule).needs_all_actions and self.actions == "base":
                 raise ValueError(f"training option actions must be all for the rules {rule}")
-        self.network_config  # noqa: B018 - it checks its own values
 
     @property
-    def network_config(self) -> NetworkConfig:
-        """The network these options describe."""
+    def network_config(self) -> "NetworkConfig":
+        """The network that these options describe."""
+        from tetrarchia_agents.network_config import NetworkConfig
+        from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+
+        own = ("node_dim", "encoder_layers", "decoder_layers", "readout_dim", "hidden_dim", "policies")
         actions = BASE_ACTIONS if self.actions == "base" else ACTIONS
-        return NetworkConfig(
-            self.network, actions, self.node_dim, self.encoder_layers, self.readout_dim, self.hidden_dim, self.policies, self.decoder_layers
-        )
+        return NetworkConfig(self.network, actions, **{name: getattr(self, name) for name in own})
 
     @property
     def drawn_levels(self) -> list[str]:
         """The levels that games begin at, those in focus more often."""
         return drawn_levels(self.levels, self.focus, self.focus_share)
 
-    def changed(self, changes: Mapping[str, Any]) -> "TrainOptions":
-        """The same but for these; an unknown name is a ValueError that names them all."""
-        names = [one.name for one in fields(self)]
+    def changed(self, changes: Mapping[str, Any]) -> "TrainConfig":
+        """The same but for these, as a file or the command line tells them; an unknown name is a ValueError that names them all."""
+        kinds = {one.name: plain(kinds_of(TrainConfig)[one.name]) for one in fields(self)}
         for name in changes:
-            if name not in names:
-                raise ValueError(f"unknown training option {name!r}: choose from {', '.join(names)}")
-        return replace(self, **changes)
+            if name not in kinds:
+                raise ValueError(f"unknown training option {name!r}: choose from {', '.join(kinds)}")
+        return replace(self, **{name: _read(value, kinds[name]) for name, value in changes.items()})
 
-    def part(self, rank: int) -> "TrainOptions":
-        """What one of the processes plays and learns: its share, by chances of its own."""
+    def part(self, rank: int) -> "TrainConfig":
+        """What the process of this rank plays and learns: its share, with a seed of its own."""
         num_envs, minibatch_size = self.num_envs // self.processes, self.minibatch_size // self.processes
         return replace(self, processes=1, num_envs=num_envs, minibatch_size=minibatch_size, seed=self.seed + SEEDS_APART * rank)
 
@@ -131,86 +161,41 @@ class TrainOptions:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-LIMITS: list[tuple[str, float, float]] = [
-    *(
-        (name, 1, 10**12)
-        for name in (
-            "num_envs",
-            "n_steps",
-            "n_epochs",
-            "minibatch_size",
-            "total_timesteps",
-            "processes",
-            "threads",
-            "demo_workers",
-            "num_demonstrations",
-        )
-    ),
-    *((name, 1, 10**12) for name in ("bc_epochs", "bc_batch_size", "eval_freq", "n_eval_episodes", "save_freq")),
-    *((name, 0, 1) for name in ("focus_share", "expert_noise", "gae_lambda", "clip_range", "turn_discount", "final_turn_discount")),
-    *(
-        (name, 0, 1e6)
-        for name in ("max_minutes", "ent_coef", "final_ent_coef", "vf_coef", "shaping_coef", "critic_rollouts", "chance_samples")
-    ),
-    *((name, 1e-9, 1e6) for name in ("learning_rate", "final_learning_rate", "bc_learning_rate", "critic_learning_rate", "max_grad_norm")),
-    ("seed", 0, 2**31 - 1),
-]
-
-
-def read_preset(name: str) -> TrainOptions:
+def read_preset(name: str) -> TrainConfig:
     """The options of a preset, or of a YAML file."""
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
         raise ValueError(f"no preset {name!r}: choose from {', '.join(known)}, or give a file that ends in .yaml")
-    return options_of(path.read_text(encoding="utf-8"), str(path))
+    return config_of(path.read_text(encoding="utf-8"), str(path))
 
 
-def options_of(text: str, source: str) -> TrainOptions:
+def config_of(text: str, source: str) -> TrainConfig:
     """What a YAML text says."""
+    import yaml  # only with the extra `train`
+
     try:
         data = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
         raise ValueError(f"{source} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise ValueError(f"{source} is a list of options with values, not {data!r}")
-    return TrainOptions().changed(data)
+    return TrainConfig().changed(data)
 
 
-def _fitting(name: str, value: Any, kind: Any) -> Any:
-    """A value from YAML, the command line or Python as its field wants it."""
-    if get_origin(kind) is tuple:
-        return _list(name, value, get_args(kind)[0])
-    if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
-        value = _number(value)  # YAML takes 3e-4 for a text
-    if kind is int and isinstance(value, str) and value.replace("_", "").isdigit():
-        value = int(value)
-    wanted: type | UnionType = kind
-    if isinstance(value, bool) or not isinstance(value, wanted):
-        raise ValueError(f"training option {name} is {WORDS[kind]}, not {value!r}")
-    return value
-
-
-WORDS = {int: "a whole number", float: "a number", str: "a text"}
-
-
-def _number(value: int | str) -> Any:
+def _read(value: Any, kind: Any) -> Any:
+    """What a text says if a number or a list is wanted; YAML takes 3e-4 for a text, and 4200 for a number."""
+    if kind == Levels:
+        return _read_levels(value)
     try:
-        return float(value)
+        return kind(value) if isinstance(value, str) and kind in (int, float) else value
     except ValueError:
         return value
 
 
-def _list(name: str, value: Any, kind: Any) -> tuple[Any, ...]:
-    """A list of levels, given as such or with commas, or of rules."""
-    if kind is str and value == "rulebook":
+def _read_levels(value: Any) -> Any:
+    if value == "rulebook":
         return RULEBOOK
-    if kind is str and isinstance(value, str | int):
+    if isinstance(value, str | int):
         value = [part for part in str(value).split(",") if part]
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"training option {name} is a list, not {value!r}")
-    if kind is str:
-        return tuple(str(part) for part in value)
-    if not value or not all(isinstance(part, dict) for part in value):
-        raise ValueError(f"training option {name} is a list of rules such as {{variants: [imperivm]}}, not {value!r}")
-    return tuple(value)
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else value

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_env import batch
 from tetrarchia_env.engine.state import GAME, OVER, WON
-from tetrarchia_env.files import draft_of
+from tetrarchia_env.files import atomic_write
 from tetrarchia_env.options import Options
 from tetrarchia_train.rules import rules_at
 
@@ -95,7 +95,7 @@ def jobs_of(teacher: str, levels: Sequence[str], rules: Sequence[dict[str, Any]]
 
 def save_lessons(lessons: Lessons, path: Path) -> None:
     """Keep them for another time."""
-    with draft_of(path) as draft, open(draft, "wb") as file:
+    with atomic_write(path) as draft, open(draft, "wb") as file:
         np.savez(file, games=lessons.games.view(np.uint8), actions=lessons.actions, counts=np.array([lessons.played, lessons.won]))
 
 

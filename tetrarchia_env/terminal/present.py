@@ -1,4 +1,4 @@
-"""What `watch` and `replay` have in common: wishes that are checked before anything is played, and where a show is shown."""
+"""What `watch` and `replay` have in common: options that are checked before anything is played, and where a show is shown."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tetrarchia_env.terminal.printing import ending
 RENDERS = ("ansi", "human")
 
 
-def check_wishes(speed: float, render: str | None, film: Path | None, file: Path | None) -> None:
+def check_presentation(speed: float, render: str | None, film: Path | None, file: Path | None) -> None:
     """ValueError, in one sentence, for what could not be done afterwards."""
     check_speed(speed)
     if render not in (None, *RENDERS):

@@ -1,4 +1,4 @@
-"""A game that is being played: its frames so far, and the way back."""
+"""A game that a person plays in the terminal: its frames so far, and the way back."""
 
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
@@ -10,7 +10,7 @@ from tetrarchia_env.options import Options
 from tetrarchia_env.show import Frame
 
 
-class Table:
+class Session:
     """The game, what was played, and the positions that may still be taken back."""
 
     def __init__(self, options: Options, seed: int) -> None:

@@ -1,13 +1,22 @@
-"""Commands that measure: `eval` and `bench`."""
+"""The command `eval`: many games are played, measured and compared."""
 
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tetrarchia_env.cli.arguments import MODULES, SCENARIOS, VARIANTS, listed, modules_offered, scenarios_offered, variants_offered
-from tetrarchia_env.cli.completion import agent_names, level_words, some_of
+from tetrarchia_env.cli.arguments import (
+    A_MODULE_LIST,
+    A_SCENARIO,
+    A_VARIANT_LIST,
+    agent_names,
+    level_words,
+    listed,
+    modules_offered,
+    scenarios_offered,
+    some_of,
+    variants_offered,
+)
 
 PLAYED, WHO, MANY, KEPT = "What is played", "Who plays", "How many games, and which", "What is kept"
 Levels = Annotated[
@@ -16,9 +25,9 @@ Levels = Annotated[
         help="One or more with commas; rulebook: its 81; every: all 256", rich_help_panel=PLAYED, autocompletion=some_of(level_words)
     ),
 ]
-Variants = Annotated[str, typer.Option(help=VARIANTS, rich_help_panel=PLAYED, autocompletion=variants_offered)]
-Modules = Annotated[str, typer.Option(help=MODULES, rich_help_panel=PLAYED, autocompletion=modules_offered)]
-Scenario = Annotated[str | None, typer.Option(help=SCENARIOS, rich_help_panel=PLAYED, autocompletion=scenarios_offered)]
+Variants = Annotated[str, typer.Option(help=A_VARIANT_LIST, rich_help_panel=PLAYED, autocompletion=variants_offered)]
+Modules = Annotated[str, typer.Option(help=A_MODULE_LIST, rich_help_panel=PLAYED, autocompletion=modules_offered)]
+Scenario = Annotated[str | None, typer.Option(help=A_SCENARIO, rich_help_panel=PLAYED, autocompletion=scenarios_offered)]
 FixedSetup = Annotated[bool, typer.Option("--fixed-setup", help="The first Revolts lie in province 3", rich_help_panel=PLAYED)]
 MaxTurns = Annotated[int, typer.Option(help="A game is truncated after so many", rich_help_panel=PLAYED)]
 LineUp = Annotated[
@@ -34,7 +43,7 @@ Against = Annotated[
     list[str] | None,
     typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO, autocompletion=agent_names),
 ]
-Partners = Annotated[bool, typer.Option("--partners", help="Cross-play: each agent named with each other", rich_help_panel=WHO)]
+CrossPlay = Annotated[bool, typer.Option("--cross-play", help="Ad hoc teamwork: each agent named with each other", rich_help_panel=WHO)]
 Games = Annotated[int, typer.Option(help="At each level", rich_help_panel=MANY)]
 FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
 AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
@@ -43,6 +52,9 @@ Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for seve
 ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
 ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
 Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
+Verify = Annotated[
+    Path | None, typer.Option(help="Play some games of this folder's results again and compare", rich_help_panel=KEPT, metavar="FOLDER")
+]
 
 
 def eval_(
@@ -55,7 +67,7 @@ def eval_(
     agents: LineUp = "planner",
     players: Players = None,
     against: Against = None,
-    partners: Partners = False,
+    cross_play: CrossPlay = False,
     games: Games = 100,
     seed: FirstSeed = 0,
     agents_seed: AgentsSeed = 0,
@@ -64,34 +76,14 @@ def eval_(
     table: ToTable = None,
     plot: ToPlot = None,
     report: Report = None,
+    verify: Verify = None,
 ) -> None:
     """Play many seeded games and tell how often they are won, with intervals; compare agents on the same seeds.
 
     Results are kept: the same command goes on where it was stopped, or only shows them again.
     """
-    wishes = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
+    options = locals() | {"variants": listed(variants), "modules": listed(modules)}  # by their names
     from tetrarchia_eval.command import evaluate
-    from tetrarchia_eval.wishes import Wishes
+    from tetrarchia_eval.config import EvalConfig
 
-    evaluate(Wishes(**wishes))
-
-
-def bench(
-    out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
-    peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
-) -> None:
-    """Measure the rules, each face of the environment, training, start-up and compile times. Takes minutes."""
-    from tetrarchia_env.files import check_folder, write_whole
-    from tetrarchia_eval.benchmark import measure, report
-    from tetrarchia_eval.peers import measure_peers, ratios
-
-    check_folder(out)
-    rows = []
-    for row in chain(measure(), measure_peers() if peers else ()):
-        print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
-        rows.append(row)
-    for row in list(ratios(rows)):
-        print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
-        rows.append(row)
-    write_whole(out, report(rows))
-    print(f"written: {out}")
+    evaluate(EvalConfig(**options))

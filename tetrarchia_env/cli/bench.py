@@ -1,0 +1,28 @@
+"""The command `bench`: how fast everything is on this machine."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bench(
+    out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
+    peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+) -> None:
+    """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
+    from tetrarchia_env.files import check_folder, write_whole
+    from tetrarchia_eval.benchmark import measure, report
+    from tetrarchia_eval.peers import measure_peers, ratios
+
+    check_folder(out)
+    rows = []
+    for row in chain(measure(), measure_peers() if peers else ()):
+        print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
+        rows.append(row)
+    for row in list(ratios(rows)):
+        print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
+        rows.append(row)
+    write_whole(out, report(rows))
+    print(f"written: {out}")
