@@ -12,7 +12,7 @@ import yaml
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.options import Options
-from tetrarchia_train.levels import drawn_levels
+from tetrarchia_train.rule_sets import drawn_levels
 
 PRESETS = Path(__file__).parent / "presets"
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: its 81 levels
