@@ -21,9 +21,9 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mode `human` shows a picture only as long as it takes; skipped where the libraries for pictures are missing."""
     from tetrarchia_env.aec import TetrarchiaAEC
-    from tetrarchia_env.gym_env import TetrarchiaSingle
+    from tetrarchia_env.gym_env import TetrarchiaEnv
 
     for name in ("pygame", "resvg_py", "PIL"):
         pytest.importorskip(name)
-    for face in (TetrarchiaAEC, TetrarchiaSingle):
+    for face in (TetrarchiaAEC, TetrarchiaEnv):
         monkeypatch.setitem(face.metadata, "render_fps", 1000)

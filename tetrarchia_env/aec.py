@@ -1,4 +1,4 @@
-"""The PettingZoo face: one agent for each Emperor, one decision at a time."""
+"""The PettingZoo AEC API: one agent for each Emperor, one decision at a time."""
 
 from typing import Any, ClassVar
 
@@ -12,15 +12,16 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
-from tetrarchia_env.env_state import OneGame
+from tetrarchia_env.env_state import EnvState
 from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.rewards import GloryReward
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space, vector_space
 
 NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)
 NOTHING_LEGAL.setflags(write=False)
 
 
-class TetrarchiaAEC(OneGame, AECEnv):
+class TetrarchiaAEC(EnvState, AECEnv):
     """See `tetrarchia_v0`, whose docstring is the page of this environment."""
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -57,13 +58,13 @@ class TetrarchiaAEC(OneGame, AECEnv):
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
         self.begin(int(self._random.integers(2**63)) if seed is None else seed)
-        self._sit_down()
+        self._start_episode()
         self.show_unasked(begins=True)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
         super().restore(snapshot)
-        self._sit_down()
+        self._start_episode()
         self.show_unasked()
 
     def step(self, action: int | None) -> None:
@@ -75,30 +76,30 @@ class TetrarchiaAEC(OneGame, AECEnv):
         reward = self.play(action)  # type: ignore[arg-type]  # refuses None
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(EMPERORS, reward)
-        self._settle()
-        if self.terminations[agent]:
-            self.rewards = {name: reward + title for name, title in zip(EMPERORS, self.titles(), strict=True)}
+        self._sync_agents()
+        if self.terminations[agent] and isinstance(self.reward, GloryReward):
+            self.rewards = dict(zip(EMPERORS, self.reward.for_each(self.game)[0].tolist(), strict=True))
         self._accumulate_rewards()
         self.show_unasked()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent sees; only the agent selected has legal actions."""
+        """What this agent observes; only the agent selected has legal actions."""
         mask = self.masks[0].copy() if agent == self.agent_selection else NOTHING_LEGAL
-        return {"observation": self.seen_by(EMPERORS.index(agent)), "action_mask": mask}
+        return {"observation": self.observed_by(EMPERORS.index(agent)), "action_mask": mask}
 
     def state(self) -> NDArray[np.float32]:
-        """The whole game, always seen from diocletian."""
-        return self.seen_by(0)
+        """The whole game, always as diocletian observes it."""
+        return self.observed_by(0)
 
-    def _sit_down(self) -> None:
+    def _start_episode(self) -> None:
         """All four agents at a game that goes on from here."""
         self.agents = list(EMPERORS)
         self.rewards = dict.fromkeys(EMPERORS, 0.0)
         self._cumulative_rewards = dict.fromkeys(EMPERORS, 0.0)
         self._skip_agent_selection = None
-        self._settle()
+        self._sync_agents()
 
-    def _settle(self) -> None:
+    def _sync_agents(self) -> None:
         """Read from the game whose decision it is and whether it is over."""
         to_act, outcome, score, turn = self.status()
         self.agent_selection = EMPERORS[to_act]

@@ -1,10 +1,10 @@
-"""Many games behind an environment, each begun anew when it ends: what the vector faces share.
+"""Batched games behind the vector APIs: many games in one compiled call, each begun anew when it ends.
 
-One compiled call plays a step in every game, rewards it, begins the next game where one ended, and writes what the
-Emperors to act see. Observations alternate between two arrays: one stays as it is until the step after the next.
+A step plays in every game, asks the reward, begins the next game where one ended, and writes what the Emperors to act
+observe. Observations alternate between two arrays: one stays as it is until the step after the next.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +16,20 @@ from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.rewards import mean_title, potential, shared_reward
 from tetrarchia_env.engine.state import GAME, OVER, Game
 from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
-from tetrarchia_env.spaces import check_render_mode_of_many, reward_kind
+from tetrarchia_env.rewards import Reward, make_reward
+from tetrarchia_env.spaces import check_render_mode_of_many
 
-LANE = np.dtype(
+EPISODE = np.dtype(
     (
         np.record,
         [
-            ("rng", np.uint64),  # the one that its game began with; the next game's comes from it
+            ("rng", np.uint64),  # the state that its game began with; the next game's comes from it
             ("total", np.float64),  # rewards of the game under way
             ("steps", np.int64),  # its steps
             ("reward", np.float64),  # of the last step
@@ -45,180 +45,239 @@ LANE = np.dtype(
         ],
     )
 )
-Lane = Any  # a record of LANE
+Episode = Any  # a record of EPISODE
 Views = NDArray[np.void]
 Floats = NDArray[np.float32]
-ALSO = ("num_envs", "actions", "starts", "start_share", "reward", "render_mode")
-WHOLE = 1 << 20  # start_share 1 in whole numbers
+ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode")
+WHOLE = 1 << 20  # initial_state_share 1 in whole numbers
 
 
 class Setting(NamedTuple):
-    """How the games of all lanes begin and are rewarded."""
+    """How games begin: by one of several sets of rules, or from an initial state."""
 
-    template: batch.Games  # an array of one: the rules in force
-    levels: NDArray[np.int8]
-    draws_level: bool
-    starts: batch.Games
-    start_share: int  # of WHOLE
-    reward_kind: int
+    rule_index: NDArray[np.int64]  # of each environment
+    templates: batch.Games  # of each set of rules
+    levels: NDArray[np.int8]  # of all sets of rules, one after the other
+    first_level: NDArray[np.int64]  # of each set of rules: where its levels begin
+    last_level: NDArray[np.int64]  # and end
+    draws_level: NDArray[np.bool_]
+    initial_states: batch.Games
+    initial_state_share: int  # of WHOLE
 
 
-class ManyGames:
-    """Games in lanes. `starts`: snapshots that a share of the games begin from, with new dice."""
+class BatchedGames:
+    """`num_envs` games. `rules`: sets of arguments that the environments are shared out to, in blocks of equal size.
+
+    `initial_states`: snapshots that a share of the games begin from, with new dice.
+    """
 
     def __init__(
         self,
         num_envs: int,
         *,
+        rules: Sequence[Mapping[str, Any]] | None = None,
         actions: str = "all",
-        starts: Sequence[Snapshot] = (),
-        start_share: float = 1.0,
-        reward: str = "outcome",
+        initial_states: Sequence[Snapshot] = (),
+        initial_state_share: float = 1.0,
+        reward: str | Reward = "outcome",
+        gamma: float = 1.0,
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
-        self.options = Options.of(ALSO, **arguments)
-        self.reward_kind = reward_kind(reward)
+        self.options = [Options.of(ALSO, **{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
+        _check_number(num_envs, len(self.options))
+        self.reward = make_reward(reward, gamma)
         self.render_mode = check_render_mode_of_many(render_mode)
+        self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
-        self.lanes = np.zeros(num_envs, dtype=LANE)
-        self._finals = np.zeros(num_envs, dtype=OBSERVATION)
+        self.episodes = np.zeros(num_envs, dtype=EPISODE)
+        self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
-        self.set_starts(starts, start_share)
+        self.set_initial_states(initial_states, initial_state_share)
 
-    def set_starts(self, starts: Sequence[Snapshot], share: float = 1.0) -> None:
+    def set_initial_states(self, initial_states: Sequence[Snapshot], share: float = 1.0) -> None:
         """From now on, begin this share of the games from these snapshots."""
         if not 0 <= share <= 1:
-            raise ValueError(f"start_share is from 0 to 1, not {share!r}")
-        games = [restore(start) for start in starts]
+            raise ValueError(f"initial_state_share is from 0 to 1, not {share!r}")
+        games = [restore(state) for state in initial_states]
         for game in games:
             if game["phase"][0] == OVER:
-                raise ValueError("starts: a snapshot is of a finished game")
+                raise ValueError("initial_states: a snapshot is of a finished game")
             if self.masks.shape[1] < ACTIONS and options_of(game[0]).needs_all_actions:
-                raise ValueError("starts: a snapshot needs more actions than actions='base' has")
-        self._setting = Setting(
-            self.options.template,
-            self.options.levels,
-            self.options.draws_level,
-            np.concatenate(games) if games else np.zeros(0, dtype=GAME),
-            int(share * WHOLE) if games else 0,
-            self.reward_kind,
-        )
+                raise ValueError("initial_states: a snapshot needs more actions than actions='base' has")
+        self._setting = _setting(self.rule_index, self.options, games, share)
 
     def begin(self, seeds: batch.Seeds) -> Floats:
-        """New games in all lanes; the seed of a lane fixes all its games from here on."""
-        self.lanes[:] = np.zeros(1, dtype=LANE)
-        self.lanes["rng"] = rng_states(batch.seed_array(seeds))
-        _begin(self.games, self.lanes, self._setting, self.masks)
+        """New games everywhere; the seed of an environment fixes all its games from here on."""
+        self.episodes[:] = np.zeros(1, dtype=EPISODE)
+        self.episodes["rng"] = rng_states(batch.seed_array(seeds, len(self.games)))
+        _begin(self.games, self.episodes, self._setting, self.masks)
+        self.reward.begin(self.games)
         return self._observe()
 
     def play(self, actions: NDArray[np.int64]) -> Floats:
-        """One step in every lane; an illegal action leaves all of them untouched."""
-        illegal = _play(self.games, actions, self.lanes, self._setting, self.masks, self._finals, _flat(self._finals))
+        """One step in every game; an illegal action leaves all of them untouched."""
+        chosen = batch.checked_actions(actions, len(self.games))
+        illegal = _play(self.games, chosen, self.masks)
         if illegal >= 0:
-            legal_ids = np.flatnonzero(self.masks[illegal]).tolist()
-            raise ValueError(f"action {int(actions[illegal])} is not legal in game {illegal}: choose one of {legal_ids}")
+            raise ValueError(batch.refusal(chosen, self.masks, illegal))
+        rewards = np.ascontiguousarray(self.reward(self.games), dtype=np.float64)
+        if rewards.shape != (len(self.games),):
+            raise ValueError(f"reward: a number for each of the {len(self.games)} games is wanted, not an array of shape {rewards.shape}")
+        ended = _finish(self.games, rewards, self.episodes, self._setting, self.masks, self._final_obs, _flat(self._final_obs))
+        if ended:
+            self.reward.begin(self.games, np.flatnonzero(self.episodes["ended"]))
         return self._observe()
 
     @property
-    def finals(self) -> Floats:
-        """What was last seen of the games that the last step ended; other rows are older."""
-        return _flat(self._finals)
+    def obs(self) -> Floats:
+        """What the Emperors to act observe."""
+        return _flat(self._views[0])
+
+    @property
+    def final_obs(self) -> Floats:
+        """The last observation of the games that the last step ended; other rows are older."""
+        return _flat(self._final_obs)
 
     def draw(self) -> tuple[Drawing, ...] | None:
         """Each game as the render mode says."""
         return tuple(draw_as(self.render_mode, snapshot(game)) for game in self.games) if self.render_mode else None
 
+    def state(self) -> dict[str, NDArray[np.uint8]]:
+        """All that the games to come depend on, but for the arguments: rows of bytes by name."""
+        return {name: _bytes(getattr(self, name)).copy() for name in ("games", "episodes", "masks")}
+
+    def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
+        """Go on from there."""
+        for name in ("games", "episodes", "masks"):
+            _bytes(getattr(self, name))[:] = state[name]
+        self.reward.begin(self.games)
+        self._observe()
+
     def _observe(self) -> Floats:
         self._views = self._views[1], self._views[0]
-        _observe(self.games, self.lanes, self._views[0], _flat(self._views[0]))
+        _observe(self.games, self.episodes, self._views[0], _flat(self._views[0]))
         return _flat(self._views[0])
 
 
-def _width(actions: str, options: Options) -> int:
+def _check_number(num_envs: object, rules: int) -> None:
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+        raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
+    if rules == 0 or num_envs % rules:
+        raise ValueError(f"num_envs is a multiple of the number of rules, not {num_envs} for {rules}")
+
+
+def _width(actions: str, rules: Sequence[Options]) -> int:
     """How many action ids there are."""
     if actions not in ("all", "base"):
         raise ValueError(f"actions is 'all' or 'base', not {actions!r}")
-    if actions == "base" and options.needs_all_actions:
-        raise ValueError(f"actions='base' is not enough for {[*options.variants, *options.modules]}")
+    for options in rules:
+        if actions == "base" and options.needs_all_actions:
+            raise ValueError(f"actions='base' is not enough for {[*options.variants, *options.modules]}")
     return BASE_ACTIONS if actions == "base" else ACTIONS
+
+
+def _setting(rule_index: NDArray[np.int64], rules: Sequence[Options], states: Sequence[batch.Games], share: float) -> Setting:
+    ends = np.cumsum([len(options.levels) for options in rules])
+    return Setting(
+        rule_index,
+        np.concatenate([options.template for options in rules]),
+        np.concatenate([options.levels for options in rules]),
+        ends - [len(options.levels) for options in rules],
+        ends,
+        np.array([options.draws_level for options in rules]),
+        np.concatenate(states) if states else np.zeros(0, dtype=GAME),
+        int(share * WHOLE) if states else 0,
+    )
 
 
 def _flat(views: Views) -> Floats:
     return views.view(np.float32).reshape(len(views), SIZE)
 
 
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return array.view(np.uint8).reshape(len(array), -1)
+
+
 @jit
-def _begin(games: batch.Games, lanes: Views, setting: Setting, masks: batch.Masks) -> None:
+def _begin(games: batch.Games, episodes: Views, setting: Setting, masks: batch.Masks) -> None:
     for i in range(len(games)):
-        begin_lane(games, i, lanes[i].rng, setting, masks[i])
+        begin_episode(games, i, episodes[i].rng, setting, masks[i])
 
 
 @jit
-def begin_lane(games: batch.Games, i: int, rng: np.uint64, setting: Setting, mask: batch.Masks) -> None:
-    """A new game by the rules, or from one of the starts; its dice come from the RNG state."""
+def begin_episode(games: batch.Games, i: int, rng: np.uint64, setting: Setting, mask: batch.Masks) -> None:
+    """A new game by the rules, or from one of the initial states; its dice come from the RNG state."""
     choice = next_rng(rng ^ np.uint64(0x5851F42D4C957F2D))  # not a state that its dice will meet
-    if draw(choice, np.uint64(WHOLE)) < setting.start_share:
-        games[i] = setting.starts[draw(next_rng(choice), np.uint64(len(setting.starts)))]
+    if draw(choice, np.uint64(WHOLE)) < setting.initial_state_share:
+        games[i] = setting.initial_states[draw(next_rng(choice), np.uint64(len(setting.initial_states)))]
         games[i].dice = rng
         legal(games[i], mask)
     else:
-        games[i] = setting.template[0]
-        batch.begin_at_level(games[i], setting.levels, setting.draws_level, rng, mask)
+        rule = setting.rule_index[i]
+        games[i] = setting.templates[rule]
+        levels = setting.levels[setting.first_level[rule] : setting.last_level[rule]]
+        batch.begin_at_level(games[i], levels, setting.draws_level[rule], rng, mask)
 
 
 @jit
-def _play(
-    games: batch.Games,
-    actions: NDArray[np.int64],
-    lanes: Views,
-    setting: Setting,
-    masks: batch.Masks,
-    finals: Views,
-    flat_finals: Floats,
-) -> int:
-    """The first lane whose action is illegal, or -1."""
+def _play(games: batch.Games, actions: NDArray[np.int64], masks: batch.Masks) -> int:
+    """The first game whose action is illegal, or -1."""
     for i in range(len(games)):
         if not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
             return i
     for i in range(len(games)):
-        reward_step(games[i], actions[i], lanes[i], setting.reward_kind, masks[i])
-        if lanes[i].ended:
-            flat_finals[i, :] = 0
-            encode(games[i], agent_to_act(games[i]), finals[i])
-            close_lane(games[i], lanes[i])
-            lanes[i].rng = rng_states(lanes["rng"][i : i + 1])[0]
-            begin_lane(games, i, lanes[i].rng, setting, masks[i])
+        play(games[i], actions[i], masks[i])
     return -1
 
 
 @jit
-def reward_step(game: Game, action: int, lane: Lane, kind: int, mask: batch.Masks) -> None:
-    """One step of one game, and what it is worth."""
-    before = potential(game)
-    play(game, action, mask)
-    lane.reward = shared_reward(game, kind, before) + mean_title(game, kind)
-    lane.total += lane.reward
-    lane.steps += 1
-    lane.ended = game.phase == OVER
+def _finish(
+    games: batch.Games,
+    rewards: NDArray[np.float64],
+    episodes: Views,
+    setting: Setting,
+    masks: batch.Masks,
+    final_obs: Views,
+    flat_final_obs: Floats,
+) -> int:
+    """Count the step in each game, and begin the next one where it ended; how many did."""
+    ended = 0
+    for i in range(len(games)):
+        count_step(games[i], rewards[i], episodes[i])
+        if episodes[i].ended:
+            ended += 1
+            flat_final_obs[i, :] = 0
+            encode(games[i], agent_to_act(games[i]), final_obs[i])
+            end_episode(games[i], episodes[i])
+            episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
+            begin_episode(games, i, episodes[i].rng, setting, masks[i])
+    return ended
 
 
 @jit
-def close_lane(game: Game, lane: Lane) -> None:
+def count_step(game: Game, reward: float, episode: Episode) -> None:
+    """One step of one game, and what it paid."""
+    episode.reward = reward
+    episode.total += reward
+    episode.steps += 1
+    episode.ended = game.phase == OVER
+
+
+@jit
+def end_episode(game: Game, episode: Episode) -> None:
     """Keep what is told of the game that ended, and count anew."""
-    lane.outcome, lane.score, lane.turn = game.outcome, score(game), game.turn
+    episode.outcome, episode.score, episode.turn = game.outcome, score(game), game.turn
     for digit in range(4):
-        lane.level[digit] = game.level[digit]
-    lane.final_total, lane.final_steps = lane.total, lane.steps
-    lane.total, lane.steps = 0.0, 0
+        episode.level[digit] = game.level[digit]
+    episode.final_total, episode.final_steps = episode.total, episode.steps
+    episode.total, episode.steps = 0.0, 0
 
 
 @jit
-def _observe(games: batch.Games, lanes: Views, views: Views, flat: Floats) -> None:
+def _observe(games: batch.Games, episodes: Views, views: Views, flat: Floats) -> None:
     for i in range(len(games)):
         flat[i, :] = 0
-        lanes[i].to_act = agent_to_act(games[i])
-        encode(games[i], lanes[i].to_act, views[i])
+        episodes[i].to_act = agent_to_act(games[i])
+        encode(games[i], episodes[i].to_act, views[i])

@@ -1,4 +1,4 @@
-"""One game behind an environment: what the AEC and the single-player face share."""
+"""The state behind one environment: a game, its legal actions and its reward, shared by the AEC and the Gymnasium API."""
 
 import copy
 from typing import Any, ClassVar, Self, TypeGuard
@@ -11,7 +11,6 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.rewards import potential, shared_reward, title_reward
 from tetrarchia_env.engine.state import GAME, OVER
 from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.events import narrate
@@ -20,17 +19,20 @@ from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.window import Window
-from tetrarchia_env.spaces import check_render_mode, reward_kind
+from tetrarchia_env.rewards import GloryReward, OutcomeReward, Reward, ScoreReward, make_reward
+from tetrarchia_env.spaces import check_render_mode
+
+AT_THE_END = (OutcomeReward, ScoreReward, GloryReward)  # these pay nothing before it
 
 
-class OneGame:
+class EnvState:
     """A game, its legal actions and its rewards; copies, deep copies and pickles are exact, but a window is not copied."""
 
-    metadata: ClassVar[dict[str, Any]]  # of the face
+    metadata: ClassVar[dict[str, Any]]  # of the API
 
-    def __init__(self, *, reward: str = "outcome", render_mode: str | None = None, **arguments: Any) -> None:
-        self.options = Options.of(("reward", "render_mode"), **arguments)
-        self.reward_kind = reward_kind(reward)
+    def __init__(self, *, reward: str | Reward = "outcome", gamma: float = 1.0, render_mode: str | None = None, **arguments: Any) -> None:
+        self.options = Options.of(("reward", "gamma", "render_mode"), **arguments)
+        self.reward = make_reward(reward, gamma)
         self.render_mode = check_render_mode(render_mode)
         self.game = np.zeros(1, dtype=GAME)
         self.game["phase"] = OVER  # until the first reset
@@ -43,6 +45,7 @@ class OneGame:
         """A new game."""
         self._forget()
         batch.reset(self.game, self.options, seed, self.masks)
+        self.reward.begin(self.game)
 
     def play(self, action: int) -> float:
         """One action; the reward that all four share. An illegal one leaves the game untouched."""
@@ -51,7 +54,8 @@ class OneGame:
             raise ValueError(self._refusal(action))
         if self.render_mode:
             self._remember(action)
-        return float(_play(self.game, action, self.masks, self.reward_kind))
+        is_over = _play(self.game, action, self.masks)
+        return float(self.reward(self.game)[0]) if is_over or not isinstance(self.reward, AT_THE_END) else 0.0
 
     def check_under_way(self) -> None:
         """ValueError before the first reset and after the end of a game."""
@@ -67,14 +71,10 @@ class OneGame:
         """Which Emperor decides, the outcome, the score (R9.3) and the turns finished so far."""
         return _status(self.game)
 
-    def titles(self) -> list[float]:
-        """What the `glory` reward adds for each Emperor at the end (R10.5)."""
-        return [float(title_reward(self.game[0], self.reward_kind, emperor)) for emperor in range(len(EMPERORS))]
-
-    def seen_by(self, emperor: int) -> NDArray[np.float32]:
-        """What this Emperor sees."""
-        seen: NDArray[np.float32] = batch.observe(self.game, np.array([emperor]))[0]
-        return seen
+    def observed_by(self, emperor: int) -> NDArray[np.float32]:
+        """What this Emperor observes."""
+        obs: NDArray[np.float32] = batch.observe(self.game, np.array([emperor]))[0]
+        return obs
 
     def render(self) -> Drawing | None:
         """The game as text, pixels or SVG, as the render mode says; `human` shows it in the window."""
@@ -124,6 +124,7 @@ class OneGame:
             rules["level"] = self.options.level_names[0]
         self.game = notation.restore({"rules": rules, **snapshot})
         self.masks = batch.legal_masks(self.game)
+        self.reward.begin(self.game)
         self._forget()
 
     def clone(self) -> Self:
@@ -154,7 +155,6 @@ def _status(games: batch.Games) -> tuple[int, int, int, int]:
 
 
 @jit
-def _play(games: batch.Games, action: int, masks: batch.Masks, kind: int) -> float:
-    before = potential(games[0])
+def _play(games: batch.Games, action: int, masks: batch.Masks) -> bool:
     play(games[0], action, masks[0])
-    return shared_reward(games[0], kind, before)
+    return bool(games[0].phase == OVER)

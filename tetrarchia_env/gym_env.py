@@ -1,4 +1,4 @@
-"""The Gymnasium face: one player controls all four Emperors."""
+"""The Gymnasium API: one player controls all four Emperors."""
 
 from typing import Any, ClassVar
 
@@ -11,13 +11,13 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
-from tetrarchia_env.env_state import OneGame
+from tetrarchia_env.env_state import EnvState
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space
 
-Seen = dict[str, NDArray[Any]]
+Obs = dict[str, NDArray[Any]]
 
 
-class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
+class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
     """`Tetrarchia-v0`: the observation is that of the Emperor who is to act; the reward is the mean of the four's.
 
     An illegal action changes nothing: reward 0 and "illegal_action" in the info. `action_space.sample(mask)` draws a
@@ -31,7 +31,7 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
         self.observation_space = dict_space()
         self.action_space = spaces.Discrete(ACTIONS)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
         if seed is not None:
             batch.seed_array(seed)  # refused in our words before the libraries look at it
@@ -40,31 +40,29 @@ class TetrarchiaSingle(OneGame, gymnasium.Env[Seen, np.int64]):
         self.show_unasked(begins=True)
         return self._look()
 
-    def step(self, action: np.int64 | int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """One decision of whichever Emperor is to act."""
         if not self.action_space.contains(action):
             raise ValueError(f"an action is a whole number from 0 to {ACTIONS - 1}, not {action!r}")
         self.check_under_way()
         is_legal = bool(self.masks[0, action])
         reward = self.play(int(action)) if is_legal else 0.0
-        seen, info = self._look()
+        obs, info = self._look()
         over = info["outcome"] != OUTCOMES[RUNNING]
         truncated = info["outcome"] == OUTCOMES[TRUNCATED]
-        if over:
-            reward += sum(self.titles()) / len(EMPERORS)
         if not is_legal:
             info["illegal_action"] = True
         self.show_unasked()
-        return seen, reward, over and not truncated, truncated, info
+        return obs, reward, over and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, as MaskablePPO asks for them."""
         legal: NDArray[np.bool_] = self.masks[0].astype(bool)
         return legal
 
-    def _look(self) -> tuple[Seen, dict[str, Any]]:
-        """What the Emperor to act sees, and the info."""
+    def _look(self) -> tuple[Obs, dict[str, Any]]:
+        """What the Emperor to act observes, and the info."""
         to_act, outcome, score, turn = self.status()
         mask = self.masks[0].copy()
         info = {"outcome": OUTCOMES[outcome], "score": score, "turn": turn, "agent": EMPERORS[to_act], "action_mask": mask}
-        return {"observation": self.seen_by(to_act), "action_mask": mask}, info
+        return {"observation": self.observed_by(to_act), "action_mask": mask}, info

@@ -1,4 +1,4 @@
-"""The Stable-Baselines3 face: many games as one VecEnv, with action masks for MaskablePPO."""
+"""The Stable-Baselines3 API: many games as one VecEnv, with action masks for MaskablePPO."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from tetrarchia_env.batched_games import ManyGames
+from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.spaces import RENDER_FPS, vector_space
 
@@ -24,20 +24,20 @@ class TetrarchiaVecEnv(VecEnv):
     """
 
     def __init__(self, num_envs: int = 1, *, seed: int | None = None, **arguments: Any) -> None:
-        self.many = ManyGames(num_envs, **arguments)
-        self.render_mode = self.many.render_mode
-        super().__init__(num_envs, vector_space(), Discrete(self.many.masks.shape[1]))
+        self.batched = BatchedGames(num_envs, **arguments)
+        self.render_mode = self.batched.render_mode
+        super().__init__(num_envs, vector_space(), Discrete(self.batched.masks.shape[1]))
         self.metadata["render_fps"] = RENDER_FPS  # for SB3's video recorder
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._began = time.time()
         self.seed(seed)
 
     def reset(self) -> NDArray[np.float32]:
-        """New games in all lanes; after `seed(s)` lane i begins with seed s + i, else with one drawn."""
+        """New games everywhere; after `seed(s)` environment i begins with seed s + i, else with one drawn."""
         seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
         self._reset_seeds()
         self._reset_options()
-        return self.many.begin(seeds)
+        return self.batched.begin(seeds)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Fix all games from the next reset on."""
@@ -47,33 +47,33 @@ class TetrarchiaVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Take the actions."""
-        self._actions = np.asarray(actions, dtype=np.int64)
+        self._actions = actions
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
-        seen = self.many.play(self._actions)
-        lanes = self.many.lanes
+        obs = self.batched.play(self._actions)
+        episodes = self.batched.episodes
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(lanes["ended"]):
+        for i in np.flatnonzero(episodes["ended"]):
             infos[i] = self._final_info(int(i))
-        return seen, lanes["reward"].astype(np.float32), lanes["ended"].astype(bool), infos
+        return obs, episodes["reward"].astype(np.float32), episodes["ended"].astype(bool), infos
 
     def _final_info(self, i: int) -> dict[str, Any]:
-        lane = self.many.lanes[i]
+        episode = self.batched.episodes[i]
         elapsed = round(time.time() - self._began, 6)
         return {
-            "terminal_observation": self.many.finals[i].copy(),
-            "TimeLimit.truncated": bool(lane.outcome == TRUNCATED),
-            "episode": {"r": float(lane.final_total), "l": int(lane.final_steps), "t": elapsed},
-            "outcome": OUTCOMES[lane.outcome],
-            "score": int(lane.score),
-            "turn": int(lane.turn),
-            "level": "".join(str(digit) for digit in lane.level),
+            "terminal_observation": self.batched.final_obs[i].copy(),
+            "TimeLimit.truncated": bool(episode.outcome == TRUNCATED),
+            "episode": {"r": float(episode.final_total), "l": int(episode.final_steps), "t": elapsed},
+            "outcome": OUTCOMES[episode.outcome],
+            "score": int(episode.score),
+            "turn": int(episode.turn),
+            "level": "".join(str(digit) for digit in episode.level),
         }
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of all games."""
-        legal: NDArray[np.bool_] = self.many.masks.astype(bool)
+        legal: NDArray[np.bool_] = self.batched.masks.astype(bool)
         return legal
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> Any:
@@ -90,14 +90,14 @@ class TetrarchiaVecEnv(VecEnv):
         return self._drawings() if self.render_mode == "rgb_array" else [None] * self.num_envs
 
     def _drawings(self) -> Sequence[Any]:
-        return self.many.draw() or [None] * self.num_envs
+        return self.batched.draw() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """The same for all games: what this VecEnv has."""
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Nothing can be set for one game only; `many.set_starts` changes how games begin."""
+        """Nothing can be set for one game only; `batched.set_initial_states` changes how games begin."""
         raise AttributeError(f"{attr_name!r} cannot be set for single games")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:

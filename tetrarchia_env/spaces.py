@@ -1,10 +1,9 @@
-"""The spaces that every face of the environment shares, and its arguments."""
+"""The spaces that every API of the environment shares, and its arguments."""
 
 import numpy as np
 from gymnasium import spaces
 
 from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.rewards import REWARDS
 from tetrarchia_env.observation import SIZE
 
 RENDER_MODES = ("ansi", "rgb_array", "human", "svg")
@@ -20,13 +19,6 @@ def vector_space() -> spaces.Box:
 def dict_space(actions: int = ACTIONS) -> spaces.Dict:
     """The observation with the mask of legal actions."""
     return spaces.Dict({"observation": vector_space(), "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
-
-
-def reward_kind(name: str) -> int:
-    """The number of a kind of reward."""
-    if name not in REWARDS:
-        raise ValueError(f"unknown reward {name!r}: choose one of {', '.join(REWARDS)}")
-    return REWARDS.index(name)
 
 
 def check_render_mode(name: str | None) -> str | None:

@@ -17,7 +17,7 @@ borders are secured. The rules are in docs/rules.md; everybody sees everything b
 
 ### Observation
 
-`{"observation": float32 vector, "action_mask": int8 vector}`, seen from the agent: himself first, then the others in turn
+`{"observation": float32 vector, "action_mask": int8 vector}`, as the agent observes it: himself first, then the others in turn
 order. docs/observation.md lists the parts. Only the agent selected has legal actions in his mask; nobody has after the
 end. The board's graph is public: `tetrarchia_env.board.BOARD` (links, coasts, paths).
 
@@ -29,21 +29,23 @@ several times in a row within his turn; `agent_selection` jumps to galerius or c
 ### Rewards
 
 `outcome`: all four get 1 when the game is won, -1 when it is lost, 0 when it is truncated. `score`: the score (R9.3) / 10 at
-the end. `shaped`: outcome plus the change of a potential (`engine.rewards.potential`) that is 0 at the end, so that it
-adds up to the same for every way to play and leaves the best policy unchanged. `glory`: outcome plus 1 for the Great, 0.5
-for an Emperor of East or West (R10.5). Faces with one player for all four give the mean of the four rewards.
+the end. `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`, with the planner's chance to win as
+the potential and 0 at the end (`tetrarchia_env.rewards.ShapedReward`, which trained the shipped agents): it leaves the best policy
+unchanged for a learner whose discount a step is `gamma` (1 if not given), and for no other. `glory`: outcome plus 1 for the Great,
+0.5 for an Emperor of East or West (R10.5). Any object with `begin(games, rows)` that can be called with the games is a reward too.
+APIs with one player for all four give the mean of the four rewards.
 
 ### Arguments
 
 ``` python
 tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400,
-                  reward="outcome", render_mode=None)
+                  reward="outcome", gamma=1.0, render_mode=None)
 ```
 
 `level`: four digits (R2.1) or a list of levels, one drawn for each game. `variants`: imperivm, mare_nostrvm, diarchia,
 patres_patriae, the_great. `modules`: dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war,
 great_persian_war, which sets level and modules. `fixed_setup`: R2.7. `max_turns`: the game is truncated when so many turns are
-finished. `reward`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
+finished. `reward`, `gamma`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 
@@ -52,20 +54,19 @@ finished. `reward`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human`
 
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
-import pettingzoo
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from tetrarchia_env.aec import TetrarchiaAEC
+from tetrarchia_env.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
 from tetrarchia_env.vector import TetrarchiaVector
 
 if TYPE_CHECKING:
     from tetrarchia_env.sb3 import TetrarchiaVecEnv
 
+__all__ = ["GYMNASIUM_ID", "PETTINGZOO_ID", "env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
+
 ILLEGAL_REWARD = -1.0
-GYMNASIUM_ID = "Tetrarchia-v0"
-PETTINGZOO_ID = "tetrarchia-v0"
 
 
 def env(**arguments: Any) -> Any:
@@ -85,26 +86,16 @@ def parallel_env(**arguments: Any) -> Any:
 
 
 def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
-    """Many games as a Gymnasium VectorEnv; also takes `actions`, `starts`, `start_share` and `copy`."""
+    """Many games as a Gymnasium VectorEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `copy`."""
     return TetrarchiaVector(num_envs, **arguments)
 
 
 def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
-    """Many games as a Stable-Baselines3 VecEnv; also takes `actions`, `starts`, `start_share` and `seed`."""
+    """Many games as a Stable-Baselines3 VecEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `seed`."""
     from tetrarchia_env.sb3 import TetrarchiaVecEnv  # only those who train need Stable-Baselines3
 
     return TetrarchiaVecEnv(num_envs, **arguments)
 
 
-def _register() -> None:
-    gymnasium.register(
-        GYMNASIUM_ID,
-        entry_point="tetrarchia_env.gym_env:TetrarchiaSingle",
-        vector_entry_point="tetrarchia_env.vector:TetrarchiaVector",
-    )
-    if hasattr(pettingzoo, "register"):  # from PettingZoo 1.26 on
-        pettingzoo.register("aec", PETTINGZOO_ID, "tetrarchia_env.tetrarchia_v0:env")
-        pettingzoo.register("parallel", PETTINGZOO_ID, "tetrarchia_env.tetrarchia_v0:parallel_env")
-
-
-_register()
+register()
+register_with_pettingzoo()

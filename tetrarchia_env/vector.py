@@ -1,4 +1,4 @@
-"""The Gymnasium vector face: many games in one compiled call."""
+"""The Gymnasium vector API: many games in one compiled call."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -10,12 +10,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
-from tetrarchia_env.batched_games import ManyGames
+from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, dict_space
 
-Seen = dict[str, NDArray[Any]]
+Obs = dict[str, NDArray[Any]]
 
 
 class TetrarchiaVector(VectorEnv):
@@ -34,37 +34,37 @@ class TetrarchiaVector(VectorEnv):
     }
 
     def __init__(self, num_envs: int = 1, *, copy: bool = True, **arguments: Any) -> None:
-        self.many = ManyGames(num_envs, **arguments)
+        self.batched = BatchedGames(num_envs, **arguments)
         self.num_envs = num_envs
-        self.render_mode = self.many.render_mode
+        self.render_mode = self.batched.render_mode
         self.copy = copy
-        width = self.many.masks.shape[1]
+        width = self.batched.masks.shape[1]
         self.single_observation_space, self.single_action_space = dict_space(width), Discrete(width)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """New games: `seed` for the first, the numbers after it for the others; or a seed for each."""
         if seed is None:
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         else:
             seeds = batch.seed_array(self._seeds(seed))
             super().reset(seed=int(seeds[0]))
-        seen = self.many.begin(seeds)
-        return self._seen(seen), self._info()
+        obs = self.batched.begin(seeds)
+        return self._obs(obs), self._info()
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """One action in each game."""
-        seen = self.many.play(np.asarray(actions, dtype=np.int64))
-        lanes = self.many.lanes
-        ended = lanes["ended"].astype(bool)
-        truncated = ended & (lanes["outcome"] == TRUNCATED)
+        obs = self.batched.play(actions)
+        episodes = self.batched.episodes
+        ended = episodes["ended"].astype(bool)
+        truncated = ended & (episodes["outcome"] == TRUNCATED)
         info = self._info() | (self._final_info(ended) if ended.any() else {})
-        return self._seen(seen), lanes["reward"].copy(), ended & ~truncated, truncated, info
+        return self._obs(obs), episodes["reward"].copy(), ended & ~truncated, truncated, info
 
     def render(self) -> tuple[Drawing, ...] | None:
         """A drawing of each game."""
-        return self.many.draw()
+        return self.batched.draw()
 
     def _seeds(self, seed: int | Sequence[int]) -> Sequence[int]:
         """One for each game."""
@@ -73,24 +73,24 @@ class TetrarchiaVector(VectorEnv):
             raise ValueError(f"seed is one number or {self.num_envs} of them, not {len(seeds)}")
         return seeds
 
-    def _seen(self, observations: NDArray[np.float32]) -> Seen:
-        masks = self.many.masks.copy()
+    def _obs(self, observations: NDArray[np.float32]) -> Obs:
+        masks = self.batched.masks.copy()
         return {"observation": observations.copy() if self.copy else observations, "action_mask": masks}
 
     def _info(self) -> dict[str, Any]:
-        return {"agent": self.many.lanes["to_act"].copy()}
+        return {"agent": self.batched.episodes["to_act"].copy()}
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        lanes = self.many.lanes
+        episodes = self.batched.episodes
         final_obs = np.full(self.num_envs, None, dtype=object)
-        nothing_legal = np.zeros(self.many.masks.shape[1], dtype=np.int8)
+        nothing_legal = np.zeros(self.batched.masks.shape[1], dtype=np.int8)
         for i in np.flatnonzero(ended):
-            final_obs[i] = {"observation": self.many.finals[i].copy(), "action_mask": nothing_legal}
+            final_obs[i] = {"observation": self.batched.final_obs[i].copy(), "action_mask": nothing_legal}
         final_info = {
-            "outcome": np.array(OUTCOMES)[lanes["outcome"]],
-            "score": lanes["score"].copy(),
-            "turn": lanes["turn"].copy(),
-            "level": lanes["level"].copy(),
-            "episode": {"r": lanes["final_total"].copy(), "l": lanes["final_steps"].copy()},
+            "outcome": np.array(OUTCOMES)[episodes["outcome"]],
+            "score": episodes["score"].copy(),
+            "turn": episodes["turn"].copy(),
+            "level": episodes["level"].copy(),
+            "episode": {"r": episodes["final_total"].copy(), "l": episodes["final_steps"].copy()},
         }
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}

@@ -53,7 +53,7 @@ def rollout(
     options, arguments: the rules, as `Options` or as its arguments: level="4200", variants=["imperivm"]
 
     >>> [result.won for result in rollout("greedy", 3, level="4200", seed=7)]
-    [False, False, False]
+    [False, True, False]
     """
     seeds = range(seed, seed + games) if isinstance(games, int) else games
     rules = Options.of(**arguments) if options is None else options

@@ -16,11 +16,11 @@ from helpers.positions import position
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.rewards import REWARDS
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
-from tetrarchia_env.gym_env import TetrarchiaSingle
+from tetrarchia_env.gym_env import TetrarchiaEnv
 from tetrarchia_env.notation import snapshot
+from tetrarchia_env.rewards import REWARDS
 from tetrarchia_env.spaces import RENDER_MODES
 from tetrarchia_env.tetrarchia_v0 import GYMNASIUM_ID, PETTINGZOO_ID
 
@@ -32,15 +32,15 @@ ENDINGS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def begun(seed: int = 3, **arguments: Any) -> TetrarchiaSingle:
-    env = TetrarchiaSingle(**arguments)
+def begun(seed: int = 3, **arguments: Any) -> TetrarchiaEnv:
+    env = TetrarchiaEnv(**arguments)
     env.reset(seed=seed)
     return env
 
 
-def at(changes: dict[str, Any], **arguments: Any) -> TetrarchiaSingle:
+def at(changes: dict[str, Any], **arguments: Any) -> TetrarchiaEnv:
     """An environment at this position."""
-    env = TetrarchiaSingle(**arguments)
+    env = TetrarchiaEnv(**arguments)
     env.restore(snapshot(position(**changes)))
     return env
 
@@ -52,7 +52,7 @@ def same(seen: dict[str, Any], other: dict[str, Any]) -> bool:
 def test_gymnasium_makes_it() -> None:
     env = gymnasium.make(GYMNASIUM_ID, level="5311", variants=["diarchia"], reward="score", render_mode="ansi")
     seen, info = env.reset(seed=1)
-    assert isinstance(env.unwrapped, TetrarchiaSingle)
+    assert isinstance(env.unwrapped, TetrarchiaEnv)
     assert env.unwrapped.snapshot()["rules"]["level"] == "5311"
     assert (env.action_space, env.observation_space.contains(seen)) == (gymnasium.spaces.Discrete(455), True)
     assert (info["agent"], info["outcome"], info["turn"]) == ("diocletian", "running", 0)
@@ -123,7 +123,7 @@ def test_the_end(changes: dict[str, Any], text: str, outcome: str) -> None:
 
 def test_a_step_before_reset_or_after_the_end_is_refused() -> None:
     with pytest.raises(ValueError, match="reset the environment first"):
-        TetrarchiaSingle().step(0)
+        TetrarchiaEnv().step(0)
     env = at(ENDINGS[0][0])
     env.step(env.action_id("secure"))
     game = env.game.tobytes()
@@ -142,7 +142,7 @@ def test_seeds() -> None:
     """The same seed, the same game, as in the AEC face too; without one, new ones in an order that the last seed fixes."""
 
     def three() -> list[bytes]:
-        env, games = TetrarchiaSingle(), []
+        env, games = TetrarchiaEnv(), []
         for seed in (9, None, None):
             env.reset(seed=seed)
             games.append(env.game.tobytes())
@@ -155,8 +155,8 @@ def test_seeds() -> None:
     assert (len(set(games)), games[0]) == (3, aec.game.tobytes())
 
 
-@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaSingle.clone])
-def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaSingle], TetrarchiaSingle]) -> None:
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaEnv.clone])
+def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], TetrarchiaEnv]) -> None:
     env = begun(variants=VARIANTS, modules=MODULES)
     twin, before = copier(env), env.game.tobytes()
     chooser, actions = random.Random(5), []

@@ -1,22 +1,23 @@
-"""The four kinds of reward (section 1 of the interface), through the faces that pay them."""
+"""The four kinds of reward (section 1 of the interface), through the APIs that pay them."""
 
+import math
 import random
-import tomllib
 from typing import Any
 
+import numpy as np
 import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import position
 from tetrarchia_env.aec import TetrarchiaAEC
-from tetrarchia_env.board import EMPERORS, NUMERALS, PACKAGED
-from tetrarchia_env.engine.rewards import REWARDS, potential
-from tetrarchia_env.gym_env import TetrarchiaSingle
-from tetrarchia_env.notation import Snapshot, snapshot
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.evaluation import features_of, load_weights
+from tetrarchia_env.gym_env import TetrarchiaEnv
+from tetrarchia_env.notation import Snapshot, restore, snapshot
 from tetrarchia_env.options import Options
+from tetrarchia_env.rewards import REWARDS, ShapedReward
 
 BORDERS = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "PERSIA", "LIBYA")
-PATHS: dict[str, list[str]] = tomllib.loads(PACKAGED.read_text(encoding="utf-8"))["paths"]
 GREAT = {"variants": ["the_great"]}
 ENDINGS: dict[str, tuple[dict[str, Any], str, float]] = {  # one step from the end, the action, what outcome pays
     "won": ({"tokens": dict.fromkeys(BORDERS[:3], "galerius") | dict.fromkeys(BORDERS[3:5], "maximian")}, "secure", 1.0),
@@ -28,25 +29,24 @@ ENDINGS["won"][0]["emperors"] = {"diocletian": "LIBYA"}
 every_ending = pytest.mark.parametrize("outcome", ENDINGS)
 
 
-def paid(changes: dict[str, Any], text: str, reward: str) -> tuple[dict[str, float], Snapshot]:
+def paid(changes: dict[str, Any], text: str, reward: str, **more: Any) -> tuple[dict[str, float], Snapshot]:
     """What the four get for this action, and the position then."""
-    env = TetrarchiaAEC(reward=reward)
+    env = TetrarchiaAEC(reward=reward, **more)
     env.restore(snapshot(position(**changes)))
     env.step(env.action_id(text))
     return env.rewards, env.snapshot()
 
 
+def potential(game: Any) -> float:
+    return float(ShapedReward().potential(game)[0])
+
+
 def by_hand(now: Snapshot) -> float:
-    """The potential that engine/rewards.py documents, from a snapshot."""
+    """The potential that rewards.py documents, from a snapshot: twice the logistic function of the weighted features."""
     if now["phase"] == "over":
         return 0.0
-    lying = now["tokens"]
-    value = 0.15 * sum(lying.get(border) in EMPERORS for border in BORDERS)
-    value -= sum({"revolt": 0.02, "unrest": 0.008}.get(kind, 0) for kind in lying.values())
-    for space, origin, _ in now["armies"]:
-        path = PATHS[origin] if origin in PATHS else PATHS[str(NUMERALS.index(origin) + 1)]
-        value -= 0.1 * (1 - (len(path) - 1 - path.index(space)) / 12)
-    return value
+    weights = np.array(load_weights()[0].tolist())
+    return 2 / (1 + math.exp(-float(features_of(restore(now))[0] @ weights)))
 
 
 # outcome, score
@@ -126,39 +126,44 @@ def test_glory_pays_no_title_after_another_end(outcome: str) -> None:
 # shaped
 
 
-@pytest.mark.parametrize(
-    ("changes", "value"),
-    [
-        ({}, 0),
-        ({"tokens": {"LIBYA": "maximian", "PERSIA": "galerius"}}, 0.3),
-        ({"tokens": {"ACHAEA": "maximian", "ROMA": "galerius"}}, 0),  # no borders
-        ({"tokens": {"ACHAEA": "unrest", "ROMA": "revolt", "SYRIA": "revolt"}}, -0.048),
-        ({"armies": [["ETRVRIA", "III", "army"]]}, -0.1 * 11 / 12),
-        ({"tokens": {"LVCANIA": "revolt"}, "armies": [["LVCANIA", "IV", "army"]]}, -0.02 - 0.1 * 11 / 12),
-        ({"tokens": {"LIBYA": "revolt", "PERSIA": "diocletian"}}, 0.13),
-    ],
-)
-def test_potential_of_positions(changes: dict[str, Any], value: float) -> None:
-    """0.15 a border, -0.02 a Revolt, -0.008 an Unrest, an army -0.1 times its nearness to ROMA."""
-    game = position(**changes)
-    assert potential(game[0]) == pytest.approx(value, abs=1e-12)
-    assert by_hand(snapshot(game)) == pytest.approx(value, abs=1e-12)
+SHAPED_STEPS = [
+    ({"emperors": {"diocletian": "LIBYA"}}, "secure"),
+    ({"tokens": {"BITHYNIA": "unrest"}}, "subdue"),
+    ({"tokens": {"BITHYNIA": "revolt"}}, "calm"),
+    ({"dice": (4, 5)}, "end"),
+    ({}, "move ASIA"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "text", "reward"),
-    [
-        ({"emperors": {"diocletian": "LIBYA"}}, "secure", 0.15),
-        ({"tokens": {"BITHYNIA": "unrest"}}, "subdue", 0.008),
-        ({"tokens": {"BITHYNIA": "revolt"}}, "subdue", 0.02),
-        ({"tokens": {"BITHYNIA": "revolt"}}, "calm", 0.012),
-        ({"dice": (4, 5)}, "end", -0.008),
-        ({}, "move ASIA", 0),
-    ],
-)
-def test_shaped_pays_what_a_step_changes(changes: dict[str, Any], text: str, reward: float) -> None:
-    rewards, _ = paid(changes, text, "shaped")
-    assert rewards == dict.fromkeys(EMPERORS, pytest.approx(reward, abs=1e-12))
+@pytest.mark.parametrize("gamma", [1.0, 0.9])
+@pytest.mark.parametrize(("changes", "text"), SHAPED_STEPS)
+def test_shaped_pays_the_discounted_change_of_the_potential(changes: dict[str, Any], text: str, gamma: float) -> None:
+    before = by_hand(snapshot(position(**changes)))
+    rewards, after = paid(changes, text, "shaped", gamma=gamma)
+    assert rewards == dict.fromkeys(EMPERORS, pytest.approx(gamma * by_hand(after) - before, abs=1e-12))
+
+
+def test_more_secured_borders_have_more_potential() -> None:
+    tokens = [dict.fromkeys(BORDERS[:number], "galerius") for number in range(5)]
+    values = [potential(position(tokens=some)) for some in tokens]
+    assert values == sorted(values)
+    assert 0 < values[0] < values[-1] < 2
+
+
+@pytest.mark.parametrize("gamma", [0, -1, 1.5])
+def test_a_wrong_gamma_is_refused(gamma: float) -> None:
+    with pytest.raises(ValueError, match="gamma is a number above 0 and at most 1, not"):
+        TetrarchiaAEC(reward="shaped", gamma=gamma)
+
+
+def test_shaping_leaves_the_discounted_return_but_for_the_first_potential() -> None:
+    """Ng, Harada and Russell: for a learner who discounts by the same gamma every policy gains the same."""
+    gamma = 0.97
+    for seed in range(5):
+        gains, env, first = whole_game(random_options(seed), "shaped", seed, gamma)
+        outcome = {"won": 1.0, "truncated": 0.0}.get(env.snapshot()["outcome"], -1.0)
+        discounted = sum(gamma**step * gain for step, gain in enumerate(gains))
+        assert discounted == pytest.approx(gamma ** (len(gains) - 1) * outcome - by_hand(first), abs=1e-9)
 
 
 @every_ending
@@ -170,18 +175,18 @@ def test_shaped_takes_the_potential_back_at_the_end(outcome: str) -> None:
     assert rewards == dict.fromkeys(EMPERORS, pytest.approx(reward - before, abs=1e-12))
 
 
-def whole_game(options: Options, reward: str, seed: int) -> tuple[list[float], TetrarchiaSingle, Snapshot]:
+def whole_game(options: Options, reward: str, seed: int, gamma: float = 1.0) -> tuple[list[float], TetrarchiaEnv, Snapshot]:
     """The rewards of a random game, the environment after it, and how it began."""
-    env, chooser, gains = TetrarchiaSingle(reward=reward, **options.arguments()), random.Random(seed), []
+    env, chooser, gains = TetrarchiaEnv(reward=reward, gamma=gamma, **options.arguments()), random.Random(seed), []
     env.reset(seed=seed)
     first = env.snapshot()
     while env.legal_actions():
         before = by_hand(env.snapshot())
-        assert potential(env.game[0]) == pytest.approx(before, abs=1e-12)
+        assert potential(env.game) == pytest.approx(before, abs=1e-12)
         gains.append(env.step(chooser.choice(env.legal_actions()))[1])
         if reward == "shaped" and env.legal_actions():
-            assert gains[-1] == pytest.approx(by_hand(env.snapshot()) - before, abs=1e-12)
-    assert potential(env.game[0]) == 0.0
+            assert gains[-1] == pytest.approx(gamma * by_hand(env.snapshot()) - before, abs=1e-12)
+    assert potential(env.game) == 0.0
     return gains, env, first
 
 
@@ -209,3 +214,25 @@ def test_shaped_adds_up_for_each_agent() -> None:
 
 def test_the_kinds() -> None:
     assert set(REWARDS) == {"outcome", "score", "shaped", "glory"}
+
+
+class TenForAWin:
+    """A reward of one's own."""
+
+    def begin(self, games: Any, rows: Any = slice(None)) -> None:
+        pass
+
+    def __call__(self, games: Any) -> Any:
+        return (games["outcome"] == 1) * 10.0
+
+
+def test_a_reward_may_be_an_object() -> None:
+    changes, text, _ = ENDINGS["won"]
+    rewards, _ = paid(changes, text, TenForAWin())  # type: ignore[arg-type]
+    assert rewards == dict.fromkeys(EMPERORS, 10.0)
+
+
+@pytest.mark.parametrize("reward", ["money", 3, TenForAWin, None])
+def test_what_is_no_reward_is_refused(reward: Any) -> None:
+    with pytest.raises(ValueError, match=r"reward .*outcome, score, shaped, glory"):
+        TetrarchiaAEC(reward=reward)

@@ -33,7 +33,7 @@ def test_masks_are_served_for_all_games_at_once() -> None:
     masks = get_action_masks(env)
     assert masks.shape == (6, 455)
     assert masks.dtype == bool
-    assert (masks == env.many.masks).all()
+    assert (masks == env.batched.masks).all()
     assert (env.env_method("action_masks", indices=[4])[0] == masks[4]).all()
 
 

@@ -94,7 +94,7 @@ def test_ended_game_is_followed_by_the_next_and_told() -> None:
             steps[ended] = 0
         else:
             assert "final_info" not in info
-    assert many.many.lanes["rng"].min() > 0
+    assert many.batched.episodes["rng"].min() > 0
 
 
 def test_lanes_go_on_the_same_from_the_same_seed() -> None:
@@ -103,7 +103,7 @@ def test_lanes_go_on_the_same_from_the_same_seed() -> None:
         seen, _ = many.reset(seed=11)
         for step in range(150):
             seen, *_ = many.step(choose(seen["action_mask"], step))
-        return seen["observation"].tobytes() + many.many.games.tobytes()
+        return seen["observation"].tobytes() + many.batched.games.tobytes()
 
     assert play() == play()
 
@@ -112,10 +112,10 @@ def test_next_game_of_a_lane_has_other_dice() -> None:
     """A word must not run on into the dice of the next game."""
     many = lanes(Options(), 64)
     seen, _ = many.reset(seed=0)
-    words = [many.many.lanes["rng"].copy()]
+    words = [many.batched.episodes["rng"].copy()]
     for step in range(200):
         seen, *_ = many.step(choose(seen["action_mask"], step))
-        words.append(many.many.lanes["rng"].copy())
+        words.append(many.batched.episodes["rng"].copy())
     different = np.unique(np.concatenate(words))
     assert len(different) > 64 * 2
 
@@ -141,28 +141,28 @@ def test_each_game_is_drawn() -> None:
 def test_levels_of_a_list_are_all_drawn() -> None:
     many = lanes(Options(level=["4200", "4211", "5322"]), 300)
     many.reset(seed=1)
-    levels, counts = np.unique(many.many.games["level"], axis=0, return_counts=True)
+    levels, counts = np.unique(many.batched.games["level"], axis=0, return_counts=True)
     assert levels.tolist() == [[4, 2, 0, 0], [4, 2, 1, 1], [5, 3, 2, 2]]
     assert counts.min() > 60
 
 
 def test_games_begin_from_starts_with_new_dice() -> None:
     start = snapshot(position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}))
-    many = lanes(Options(), 200, starts=[start], start_share=0.5)
+    many = lanes(Options(), 200, initial_states=[start], initial_state_share=0.5)
     many.reset(seed=2)
-    begun = many.many.games["turn"] == start["turn"]
+    begun = many.batched.games["turn"] == start["turn"]
     assert 60 < begun.sum() < 140
-    assert len(np.unique(many.many.games["dice"][begun])) == begun.sum()
-    same_but_dice = many.many.games[begun].copy()
+    assert len(np.unique(many.batched.games["dice"][begun])) == begun.sum()
+    same_but_dice = many.batched.games[begun].copy()
     same_but_dice["dice"] = start["dice"]
     assert {game.tobytes() for game in same_but_dice} == {position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}).tobytes()}
 
 
 def test_starts_can_be_withdrawn() -> None:
-    many = lanes(Options(), 50, starts=[snapshot(position())])
-    many.many.set_starts([])
+    many = lanes(Options(), 50, initial_states=[snapshot(position())])
+    many.batched.set_initial_states([])
     many.reset(seed=2)
-    assert not many.many.games["turn"].any()
+    assert not many.batched.games["turn"].any()
 
 
 @pytest.mark.parametrize("variants", [(), ("mare_nostrvm", "diarchia", "the_great")])
@@ -178,7 +178,7 @@ def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> No
         actions = choose(seen["action_mask"], step)
         seen, *_ = base.step(actions)
         also, *_ = whole.step(actions)
-    assert base.many.games.tobytes() == whole.many.games.tobytes()
+    assert base.batched.games.tobytes() == whole.batched.games.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> No
         ({"num_envs": 1.5}, "num_envs"),
         ({"actions": "few"}, "'few'"),
         ({"actions": "base", "variants": ["imperivm"]}, "not enough"),
-        ({"start_share": 2}, "start_share"),
-        ({"starts": [{}]}, "missing"),
+        ({"initial_state_share": 2}, "initial_state_share"),
+        ({"initial_states": [{}]}, "missing"),
         ({"reward": "gold"}, "'gold'"),
         ({"players": 2}, "'players'"),
         ({"level": "1234"}, "tokens per Emperor"),
@@ -204,21 +204,21 @@ def test_finished_or_richer_starts_are_refused() -> None:
     games, masks = batch.new_games(Options(), 1)
     batch.playout(games, masks, np.array([1], dtype=np.uint64), steps=10_000)
     with pytest.raises(ValueError, match="finished game"):
-        tetrarchia_v0.vector_env(2, starts=[snapshot(games)])
+        tetrarchia_v0.vector_env(2, initial_states=[snapshot(games)])
     rich, _ = batch.new_games(Options(variants=VARIANTS), 1)
     with pytest.raises(ValueError, match="more actions"):
-        tetrarchia_v0.vector_env(2, actions="base", starts=[snapshot(rich)])
+        tetrarchia_v0.vector_env(2, actions="base", initial_states=[snapshot(rich)])
 
 
 def test_illegal_action_leaves_all_lanes_untouched() -> None:
     many = lanes(Options(), 3)
     seen, _ = many.reset(seed=1)
-    before = many.many.games.tobytes() + many.many.lanes.tobytes()
+    before = many.batched.games.tobytes() + many.batched.episodes.tobytes()
     actions = choose(seen["action_mask"], 0)
     actions[1] = 0
     with pytest.raises(ValueError, match="action 0 is not legal in game 1"):
         many.step(actions)
-    assert many.many.games.tobytes() + many.many.lanes.tobytes() == before
+    assert many.batched.games.tobytes() + many.batched.episodes.tobytes() == before
 
 
 def test_copies_and_pickles_go_on_alike() -> None:
@@ -267,3 +267,50 @@ def test_a_thousand_resets_leak_nothing() -> None:
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert after - before < 100_000
+
+
+def test_several_sets_of_rules_share_the_environments_in_blocks() -> None:
+    rules = [{"level": "4200"}, {"scenario": "danube_wars"}, {"level": ["5300", "4222"], "variants": ["imperivm"]}]
+    together = tetrarchia_v0.vector_env(6, rules=rules)
+    obs, _ = together.reset(seed=4)
+    alone = [tetrarchia_v0.vector_env(2, **rule) for rule in rules]
+    parts = [env.reset(seed=4 + 2 * number)[0] for number, env in enumerate(alone)]
+    assert together.batched.rule_index.tolist() == [0, 0, 1, 1, 2, 2]
+
+    for step in range(300):
+        assert obs["observation"].tobytes() == b"".join(part["observation"].tobytes() for part in parts)
+        actions = choose(obs["action_mask"], step)
+        obs, *_ = together.step(actions)
+        parts = [env.step(some)[0] for env, some in zip(alone, actions.reshape(3, 2), strict=True)]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [[0], [0] * 5, 0, [8.9] * 4, ["0"] * 4, [True] * 4, [[0]] * 4, None, [None] * 4],
+    ids=["one", "five", "scalar", "floats", "texts", "bools", "nested", "none", "nones"],
+)
+def test_actions_of_another_number_shape_or_kind_are_refused(actions: Any) -> None:
+    """Compiled code would read beyond the end of a shorter array."""
+    env = lanes(Options(), 4)
+    env.reset(seed=1)
+    before = env.batched.games.tobytes()
+    with pytest.raises(ValueError, match="actions are 4 whole numbers, one for each game, not"):
+        env.step(actions)
+    games, masks = batch.new_games(Options(), range(4))
+    with pytest.raises(ValueError, match="actions are 4 whole numbers, one for each game, not"):
+        batch.step(games, actions, masks)
+    assert env.batched.games.tobytes() == before
+
+
+def test_state_goes_on_exactly() -> None:
+    one, other = lanes(Options(), 4, reward="shaped"), lanes(Options(), 4, reward="shaped")
+    obs, _ = one.reset(seed=1)
+    for step in range(60):
+        obs, *_ = one.step(choose(obs["action_mask"], step))
+    other.batched.set_state(one.batched.state())
+    for step in range(60):
+        actions = choose(obs["action_mask"], step)
+        obs, reward, *_ = one.step(actions)
+        again, same_reward, *_ = other.step(actions)
+        assert obs["observation"].tobytes() == again["observation"].tobytes()
+        assert reward.tobytes() == same_reward.tobytes()

@@ -27,7 +27,7 @@ def test_every_package_is_typed(package: str) -> None:
 
 def test_the_wheel_holds_the_checkpoints_where_agents_look() -> None:
     assert {*WHEEL["only-include"]} == {*WHEEL["packages"], "checkpoints"}
-    assert WHEEL["sources"]["checkpoints"] == "agents/shipped"
+    assert WHEEL["sources"]["checkpoints"] == "tetrarchia_agents/shipped"
     assert ROOT / "checkpoints" == cards.CHECKPOINTS
 
 

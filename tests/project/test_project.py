@@ -15,6 +15,7 @@ from packaging.version import Version
 import tetrarchia_env
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = str(ROOT / "tetrarchia_env")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -41,13 +42,22 @@ def test_engine_names_only_numpy_numba_board_and_itself(source: Path) -> None:
 
 
 def test_engine_loads_no_reinforcement_learning_library() -> None:
-    script = "import sys, tetrarchia_env.engine.turn; print({'gymnasium', 'pettingzoo', 'torch'} & set(sys.modules))"
+    """The front door, which tells Gymnasium of the environment, is left out."""
+    script = f"""
+import importlib.machinery, importlib.util, sys
+door = importlib.machinery.ModuleSpec("tetrarchia_env", None, is_package=True)
+door.submodule_search_locations.append({PACKAGE!r})
+sys.modules["tetrarchia_env"] = importlib.util.module_from_spec(door)
+import tetrarchia_env.engine.turn
+print({{"gymnasium", "pettingzoo", "torch"}} & set(sys.modules))
+"""
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
 
 
 def test_wheel_lists_every_package() -> None:
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    packages = {str(path.parent.relative_to(ROOT)) for pattern in ("*/__init__.py", "*/*/__init__.py") for path in ROOT.glob(pattern)}
+    packages = {package for package in packages if not package.startswith(("tests", "tetrarchia_env/"))}
     assert set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages
 
 

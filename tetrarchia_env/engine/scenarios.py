@@ -1,14 +1,14 @@
 """R12: scenarios.toml as tables; row 0 is the ordinary game, where set-up finds nothing."""
 
 import tomllib
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine.state import FIGURES, KINDS, OFF
 from tetrarchia_env.engine.tables import frozen
 
-_DATA = resources.files("tetrarchia_env") / "data" / "scenarios.toml"
+_DATA = Path(__file__).parents[1] / "data" / "scenarios.toml"
 _ROWS: list[dict[str, Any]] = [{}, *tomllib.loads(_DATA.read_text(encoding="utf8"))["scenario"]]
 
 SCENARIOS: tuple[str, ...] = tuple(row["name"] for row in _ROWS[1:])

@@ -31,6 +31,10 @@ class Replay:
     actions: tuple[tuple[str, str], ...]  # agent and text of each
     final: Snapshot
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as a file, whole or not at all."""
+        save_replay(self, path)
+
 
 def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay:
     """Play these actions, which must be legal, and keep what is needed to play them again."""
