@@ -13,7 +13,6 @@ from stable_baselines3.common.logger import Logger
 from torch.nn.functional import mse_loss
 
 from tetrarchia_agents.network import Network
-from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainOptions as TrainConfig
@@ -45,12 +44,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.episode_starts = np.ones(self.env.num_envs, dtype=bool)
-        self.control_variate = ControlVariate(self.games, self.reward, self.config.chance_samples, self.value_fn)
-
-    @property
-    def games(self) -> BatchedGames:
-        """The games of the environment."""
-        return self.env.batched
+        self.control_variate = ControlVariate(self.env.batched, self.reward, self.config.chance_samples, self.value_fn)
 
     @property
     def timesteps(self) -> int:
@@ -84,7 +78,7 @@ def train_iteration(run: Run) -> None:
     model.lr_schedule = lambda _: learning_rate
     model.ent_coef = linear_schedule(config.ent_coef, config.final_ent_coef, progress)
     run.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
-    run.reward.begin(run.games.games)  # their potentials by the new discount
+    run.reward.begin(run.env.batched.games)  # their potentials by the new discount
     collect_rollouts(run)
     model.train()
     model.logger.record("time/fps", config.num_envs * config.n_steps / (run.watch.seconds - began))
@@ -96,22 +90,21 @@ def collect_rollouts(run: Run) -> None:
 
     As SB3's method of this name, but rewards get the control variate; a truncated game is a lost one.
     """
-    env, model, buffer = run.env, run.model, run.model.rollout_buffer
+    env, batched, model, buffer = run.env, run.env.batched, run.model, run.model.rollout_buffer
     model.policy.set_training_mode(False)
     buffer.reset()
     for _ in range(model.n_steps):
-        obs, masks, before = run.games.obs, env.action_masks(), run.games.games.copy()
+        obs, masks, before = batched.obs, env.action_masks(), batched.games.copy()
         with torch.no_grad():
             actions, values, log_probs = model.policy(torch.from_numpy(obs), action_masks=masks)
         env.step(actions.numpy())
-        episodes = run.games.episodes
-        rewards = episodes["reward"] + run.control_variate.corrections(before, actions.numpy())
+        rewards = batched.episodes["reward"] + run.control_variate.corrections(before, actions.numpy())
         buffer.add(obs, actions.numpy(), rewards, run.episode_starts, values, log_probs, action_masks=masks)
-        run.episode_starts = episodes["ended"] != 0
-        run.stats.add_step(before, actions.numpy(), masks, run.games)
+        run.episode_starts = batched.episodes["ended"] != 0
+        run.stats.add_step(before, actions.numpy(), masks, batched)
         model.num_timesteps += env.num_envs
     with torch.no_grad():
-        last_values = model.policy.predict_values(torch.from_numpy(run.games.obs))
+        last_values = model.policy.predict_values(torch.from_numpy(batched.obs))
     buffer.compute_returns_and_advantage(last_values, run.episode_starts)
 
 

@@ -28,7 +28,7 @@ def save_run(run: Run, folder: Path) -> None:
         run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer"])
     run.group.barrier()
     arrays = {"torch": torch.get_rng_state().numpy(), "episode_starts": run.episode_starts}
-    arrays |= {ENV + name: array for name, array in run.games.state().items()}
+    arrays |= {ENV + name: array for name, array in run.env.batched.state().items()}
     np.savez(draft / ARRAYS.format(run.group.rank), allow_pickle=False, **arrays)
     (draft / REST.format(run.group.rank)).write_text(json.dumps({"seconds": run.watch.seconds}), encoding="utf-8")
     run.group.barrier()
@@ -66,6 +66,6 @@ def find_kept(folder: Path, processes: int) -> Path:
 def _restore_arrays(run: Run, kept: Path) -> None:
     """Last of all: making a model draws from torch's generator. Nothing is drawn from numpy's or Python's own."""
     with np.load(kept / ARRAYS.format(run.group.rank), allow_pickle=False) as arrays:
-        run.games.set_state({name.removeprefix(ENV): arrays[name] for name in arrays if name.startswith(ENV)})
+        run.env.batched.set_state({name.removeprefix(ENV): arrays[name] for name in arrays if name.startswith(ENV)})
         run.episode_starts = arrays["episode_starts"]
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))

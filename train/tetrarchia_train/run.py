@@ -137,9 +137,7 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
         return load_demonstrations(path)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
     jobs = make_jobs(config.expert, config.drawn_levels, config.rules, config.expert_noise, config.seed)
-    found = collect_demonstrations(
-        jobs, config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number)
-    )
+    found = collect_demonstrations(jobs, config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number))
     save_demonstrations(found, path)
     print(f"{config.expert} won {found.won} of {found.played} games ({found.won / found.played:.1%}), {len(found)} demonstrations kept")
     return found

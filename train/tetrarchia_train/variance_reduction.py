@@ -31,7 +31,7 @@ OTHER_DICE = np.uint64(0x9E3779B97F4A7C15)
 class ControlVariate:
     """Of the rewards of batched games."""
 
-    games: BatchedGames
+    batched: BatchedGames
     reward: ShapedReward  # theirs
     samples: int  # copies of a step; 0: rewards stay as they are
     value_fn: ValueFn
@@ -39,7 +39,7 @@ class ControlVariate:
     def corrections(self, before: batch.Games, actions: Actions) -> Amounts:
         """What to add to the rewards of the step just played from `before`: 0 where no dice were rolled."""
         corrections = np.zeros(len(before))
-        rolled = np.flatnonzero(self.games.games["dice"] != before["dice"])
+        rolled = np.flatnonzero(self.batched.games["dice"] != before["dice"])
         if self.samples and len(rolled):
             values = self._values(rolled, resample_chance(before[rolled], actions[rolled], self.samples))
             came, others = values[: len(rolled)], values[len(rolled) :].reshape(len(rolled), -1)
@@ -48,7 +48,7 @@ class ControlVariate:
 
     def _values(self, rolled: batch.Rows, copies: batch.Games) -> Amounts:
         """Of the positions that came in these rows, then of the copies; all in one call of the network."""
-        came, reward = self.games, self.reward
+        came, reward = self.batched, self.reward
         return position_values(
             np.concatenate([came.obs[rolled], batch.observe(copies)]),
             reward.shaping_coef * np.concatenate([reward.potential(came.games[rolled]), reward.potential(copies)]),
