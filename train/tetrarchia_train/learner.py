@@ -80,7 +80,7 @@ def train_iteration(run: Run) -> None:
     run.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
     run.reward.begin(run.env.batched.games)  # their potentials by the new discount
     collect_rollouts(run)
-    model.train()
+    model.train()  # n_epochs of minibatches with the clipped surrogate objective
     model.logger.record("time/fps", config.num_envs * config.n_steps / (run.watch.seconds - began))
     log_episodes(run)
 
@@ -88,7 +88,7 @@ def train_iteration(run: Run) -> None:
 def collect_rollouts(run: Run) -> None:
     """Fill the buffer with `n_steps` of every env by the policy as it is, then compute advantages by GAE.
 
-    As SB3's method of this name, but rewards get the control variate; a truncated game is a lost one.
+    As SB3's method of this name, but rewards get the control variate, and a truncated game pays what a lost one does.
     """
     env, batched, model, buffer = run.env, run.env.batched, run.model, run.model.rollout_buffer
     model.policy.set_training_mode(False)

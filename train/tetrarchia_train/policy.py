@@ -15,7 +15,8 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
-from tetrarchia_agents.network import NetworkConfig, log_probabilities, make_network
+from tetrarchia_agents.network import log_probabilities, make_network
+from tetrarchia_agents.network_config import NetworkConfig
 
 Masks = NDArray[np.bool_] | Tensor | None
 

@@ -17,7 +17,8 @@ from rich.progress import Progress
 from stable_baselines3.common.logger import Logger
 
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
-from tetrarchia_agents.network import Network, NetworkConfig, expand_action_head, make_network
+from tetrarchia_agents.network import Network, expand_action_head, make_network
+from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.behavior_cloning import CloningConfig, clone
 from tetrarchia_train.config import TrainOptions as TrainConfig
