@@ -36,7 +36,7 @@ Point = dict[str, Any]
 def page() -> str:
     """The whole page."""
     return TEXT.format(
-        iteration="\n\n".join(_source(name) for name in ("train_iteration", "collect_rollouts")),
+        iteration="\n\n\n".join(_source(name) for name in ("train_iteration", "collect_rollouts")),
         checkpoints="\n".join(_checkpoint_rows()),
         curves="\n".join(_pictures()),
         trials="\n".join(_trial_rows()),
@@ -47,7 +47,7 @@ def _source(function: str) -> str:
     """A function of the learner, as it stands in its file."""
     text = LEARNER.read_text(encoding="utf-8")
     found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
-    return f"{ast.get_source_segment(text, found)}\n"
+    return str(ast.get_source_segment(text, found))
 
 
 def _checkpoint_rows() -> Iterator[str]:
