@@ -15,7 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
 from tetrarchia_train.config import TrainOptions as TrainConfig  # noqa: E402
 from tetrarchia_train.config import read_preset  # noqa: E402
-from tetrarchia_train.learner import collect_rollouts, evaluate_run, make_env, make_reward, new_run, train_iteration  # noqa: E402
+from tetrarchia_train.learner import collect_rollouts, evaluate_run, make_env, new_run, train_iteration, training_reward  # noqa: E402
 from tetrarchia_train.logs import new_logger  # noqa: E402
 
 BUFFER = ("observations", "actions", "rewards", "episode_starts", "values", "log_probs", "action_masks", "advantages", "returns")
@@ -53,7 +53,7 @@ def test_without_the_control_variate_a_rollout_is_that_of_sb3() -> None:
 @pytest.mark.parametrize("shaping_coef", [0.0, 0.5, 1.0])
 def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping_coef: float) -> None:
     config = tiny(num_envs=4, n_steps=16, shaping_coef=shaping_coef)
-    reward = make_reward(config)
+    reward = training_reward(config)
     env = make_env(config, reward)
     env.seed(3)
     env.reset()
@@ -70,7 +70,7 @@ def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping_coef: floa
 
 def test_the_games_learned_from_are_those_of_the_environment() -> None:
     config = tiny(num_envs=8)
-    ours = make_env(config, make_reward(config))
+    ours = make_env(config, training_reward(config))
     theirs = tetrarchia_v0.sb3_vec_env(8, level=list(config.levels), actions="base")
     ours.seed(3), theirs.seed(3)
 
@@ -83,7 +83,7 @@ def test_the_games_learned_from_are_those_of_the_environment() -> None:
 def test_rules_are_played_side_by_side() -> None:
     rules = [{}, {"modules": ["pirates"]}, {"scenario": "danube_wars"}]
     config = tiny(num_envs=6, n_steps=32, actions="all", rules=rules, levels=["4200", "4311"])
-    env = make_env(config, make_reward(config))
+    env = make_env(config, training_reward(config))
     env.seed(3)
     env.reset()
     finished = set()

@@ -149,7 +149,7 @@ def evaluate_run(run: Run) -> list[EvalResult]:
 def new_run(config: TrainConfig, network: Network | None, logger: Logger, group: ProcessGroup = ALONE) -> Run:
     """A run at its beginning, with random weights or those given."""
     part = config.part(group.rank)
-    reward = make_reward(config)
+    reward = training_reward(config)
     env = make_env(part, reward)
     model = make_model(part, env)
     if network is not None:
@@ -162,8 +162,8 @@ def new_run(config: TrainConfig, network: Network | None, logger: Logger, group:
     return run
 
 
-def make_reward(config: TrainConfig) -> ShapedReward:
-    """For winning alone, the more the sooner, shaped by the planner's judgement."""
+def training_reward(config: TrainConfig) -> ShapedReward:
+    """For winning alone, the more the sooner, shaped by the planner's evaluation."""
     return ShapedReward(GAMMA, win=WIN, loss=LOSS, turn_discount=config.turn_discount, shaping_coef=config.shaping_coef)
 
 

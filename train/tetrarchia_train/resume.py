@@ -11,7 +11,7 @@ from stable_baselines3.common.logger import Logger
 
 from tetrarchia_train.config import TrainOptions as TrainConfig
 from tetrarchia_train.distributed import ProcessGroup
-from tetrarchia_train.learner import ALONE, Run, connect, make_env, make_reward
+from tetrarchia_train.learner import ALONE, Run, connect, make_env, training_reward
 from tetrarchia_train.logs import Stopwatch
 
 RESUME = "resume"
@@ -44,7 +44,7 @@ def load_run(config: TrainConfig, folder: Path, logger: Logger, group: ProcessGr
     """The run as it was kept; `config` may only want more steps or minutes of it."""
     kept = find_kept(folder, config.processes)
     rest = json.loads((kept / REST.format(group.rank)).read_text(encoding="utf-8"))
-    reward = make_reward(config)
+    reward = training_reward(config)
     env = make_env(config.part(group.rank), reward)
     model = MaskablePPO.load(kept / MODEL, env=env, device="cpu", force_reset=False)
     run = Run(config, env, reward, model, group, Stopwatch(rest["seconds"]))

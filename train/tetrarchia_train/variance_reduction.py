@@ -29,7 +29,7 @@ OTHER_DICE = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class ControlVariate:
-    """Of the rewards of batched games."""
+    """Of the rewards of batched games, for a learner that does not discount steps (gamma 1)."""
 
     batched: BatchedGames
     reward: ShapedReward  # theirs
