@@ -1,5 +1,6 @@
 """Write docs/training.md and its pictures from the checkpoints' cards and curves and the kept trials: `python docs/make_training.py`."""
 
+import ast
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,13 +17,37 @@ from tetrarchia_train.publish import CURVE, TRIALS
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
 NOTE = "note.txt"  # beside a trial of other code: what was different
-TRIED = ("clip", "entropy", "epochs", "gae_lambda", "games", "learning_rate", "minibatch", "rerolls", "rollout", "sharpen", "shaping")
+LEARNER = HERE.parent / "train" / "tetrarchia_train" / "learner.py"
+TRIED = (  # options that trials differ in
+    "chance_samples",
+    "clip_range",
+    "ent_coef",
+    "gae_lambda",
+    "learning_rate",
+    "minibatch_size",
+    "n_epochs",
+    "n_steps",
+    "num_envs",
+    "shaping_coef",
+)
 Point = dict[str, Any]
 
 
 def page() -> str:
     """The whole page."""
-    return TEXT.format(checkpoints="\n".join(_checkpoint_rows()), curves="\n".join(_pictures()), trials="\n".join(_trial_rows()))
+    return TEXT.format(
+        iteration="\n\n\n".join(_source(name) for name in ("train_iteration", "collect_rollouts")),
+        checkpoints="\n".join(_checkpoint_rows()),
+        curves="\n".join(_pictures()),
+        trials="\n".join(_trial_rows()),
+    )
+
+
+def _source(function: str) -> str:
+    """A function of the learner, as it stands in its file."""
+    text = LEARNER.read_text(encoding="utf-8")
+    found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    return str(ast.get_source_segment(text, found))
 
 
 def _checkpoint_rows() -> Iterator[str]:
@@ -30,7 +55,7 @@ def _checkpoint_rows() -> Iterator[str]:
     for name in _trained():
         made, network = read_card(CHECKPOINTS / name)["made"], read_card(CHECKPOINTS / name)["network"]
         last = _points(CHECKPOINTS / name / CURVE)[-1]
-        row = f"{_beginning(made)} | {made['steps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
+        row = f"{_beginning(made)} | {made['timesteps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
         yield f"| `{name}` | {_shape(network, network['kind'])} | {row} |"
 
 
@@ -39,26 +64,28 @@ def _beginning(made: dict[str, Any]) -> str:
     warm = made["warm_start"]
     if warm is None:
         return "random weights"
-    if "teacher" not in warm:
-        return f"`{made['options']['start']}`"
-    return (f"`{warm['start']}`, then " if warm.get("start") else "") + f"a copy of {warm['teacher']}"
+    if "expert" not in warm:
+        return f"`{made['options']['init_checkpoint']}`"
+    return (f"`{warm['init_checkpoint']}`, then " if warm.get("init_checkpoint") else "") + f"{warm['expert']} cloned"
 
 
 def _shape(sizes: dict[str, Any], kind: str) -> str:
-    """A network in a few numbers: width x layers, trunk."""
-    layers = {"graph": "{width} x {layers}, ", "goals": "{width} x ({layers} + {after}), ", "mlp": ""}[kind]
-    return f"{kind}, {layers}{{hidden}}".format(**sizes)
+    """A network in a few numbers: features of a space x layers, trunk."""
+    layers = {"gnn": "{node_dim} x {encoder_layers}, ", "gnn-decoder": "{node_dim} x ({encoder_layers} + {decoder_layers}), ", "mlp": ""}[
+        kind
+    ]
+    return f"{kind}, {layers}{{hidden_dim}}".format(**sizes)
 
 
 def _rates(point: Point, made: Point) -> str:
     """Win rates of one point of a curve, with their intervals."""
-    games = made["options"]["evaluate_games"]
-    rates = {place: _rate(point, place, games) for place in point["won"]}
+    games = made["options"]["n_eval_episodes"]
+    rates = {place: _rate(point, place, games) for place in point["win_rates"]}
     return ", ".join(f"{place} {_told(rate)}" for place, rate in rates.items())
 
 
 def _rate(point: Point, place: str, games: int) -> Estimate:
-    return wilson(round(point["won"][place] * games), games)
+    return wilson(round(point["win_rates"][place] * games), games)
 
 
 def _told(rate: Estimate) -> str:
@@ -76,13 +103,13 @@ def draw() -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in _trained():
         made = read_card(CHECKPOINTS / name)["made"]
-        games, points = made["options"]["evaluate_games"], _points(CHECKPOINTS / name / CURVE)
+        games, points = made["options"]["n_eval_episodes"], _points(CHECKPOINTS / name / CURVE)
         lines = {
-            place: [(point["steps"] / 1e6, wilson(round(point["won"][place] * games), games)) for point in points]
-            for place in made["options"]["evaluate_levels"]
+            place: [(point["timesteps"] / 1e6, wilson(round(point["win_rates"][place] * games), games)) for point in points]
+            for place in made["options"]["eval_levels"]
         }
         save(
-            curves(f"How {name} learned: {games} games at each level", lines, "decisions learned from, in millions"),
+            curves(f"How {name} learned: {games} games at each level", lines, "timesteps, in millions"),
             PICTURES / f"{name}.svg",
         )
 
@@ -92,7 +119,7 @@ def _trial_rows() -> Iterator[str]:
     for folder in sorted(path for path in TRIALS.iterdir() if path.is_dir()):
         data = yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8"))
         last = _points(folder / "progress.jsonl")[-1]
-        row = f"{last['steps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | {_rates(last, {'options': data})}"
+        row = f"{last['timesteps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | {_rates(last, {'options': data})}"
         yield f"| {_shape(data, data['network'])} | {_what(folder, data)} | {row} |"
 
 
@@ -117,64 +144,88 @@ TEXT = """\
 <!-- Written by docs/make_training.py from the checkpoints' cards and curves and the trials in docs/trials: do not edit this page. -->
 # Training
 
-`ppo` is one network for all four Emperors and all levels. It sees the game as the acting Emperor does and plays without any search.
-This page tells how to train another, how these were made, and what was tried. How strong they are against others, on seeds that
-nothing was trained or chosen on, is in [results](results.md).
+`ppo` is one network for all four Emperors and all levels (parameter sharing). It observes the game as the acting Emperor does and
+plays without any search. This page tells how to train another, how these were made, and what was tried. How strong they are against
+others, on seeds that nothing was trained or chosen on, is in [results](results.md).
 
 ## Train
 <!-- not run: trains for hours -->
 ```sh
-tetrarchia train --preset ppo --name mine          # lessons, copying, PPO: into runs/mine
-tetrarchia train --name mine --resume              # go on after Ctrl-C, exactly; with --total-timesteps or --max-minutes: further than it was meant to go
-tensorboard --logdir runs                          # win rates by difficulty, causes of loss, entropy, KL, steps a second, and more
+tetrarchia train --preset ppo --name mine          # demonstrations, behaviour cloning, PPO: into runs/mine
+tetrarchia train --name mine --resume              # go on after Ctrl-C, exactly; with --total-timesteps: further
+tensorboard --logdir runs                          # rollout/win_rate, eval/win_rate/4200, train/approx_kl, time/fps, and more
 tetrarchia watch --agents ppo:runs/mine/latest     # look at it while it learns
-python -m tetrarchia_train.publish mine my-name               # keep it in checkpoints/ with its curve; then it plays as ppo:my-name
+python -m tetrarchia_train.publish mine my-name    # keep it in checkpoints/ with its curve; then it plays as ppo:my-name
 ```
 
-`tetrarchia train --help` lists every option. A preset is a YAML file with the options of a good run; the kept ones are in
-[train/presets](../train/presets/ppo.yaml): `ppo`, `ppo-full` (variants, modules and scenarios too), `small`, and `tiny` for tests.
-The same command with `--threads 1` gives the same run.
+`tetrarchia train --help` lists every option; those of PPO have Stable-Baselines3's names. A preset is a YAML file with the options of
+a good run; the kept ones are in [presets](../train/tetrarchia_train/presets/ppo.yaml): `ppo`, `ppo-full` (variants, modules and
+scenarios too), `small`, and `tiny` for tests. The same command with `--threads 1` gives the same run.
 
-In a run's folder: `options.yaml`; `lessons.npz`; `copy/`, `latest/` and `final/`, which are checkpoints; `progress.jsonl`, the win
+In a run's folder: `options.yaml`; `demonstrations.npz`; `bc/`, `latest/` and `final/`, which are checkpoints; `progress.jsonl`, the win
 rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on.
 
 ## What a run does
-1. **Lessons.** The [planner](agents.md) plays games at all levels, sometimes disturbed by a random action, and every decision is kept.
-2. **Copying.** A network learns to do what the planner did. One with random weights would play like `random`, which wins nothing.
-3. **The value alone**, with everything else held still, so that the copied policy is not spoiled.
-4. **PPO**, sb3-contrib's `MaskablePPO`, on games at all 81 levels of the rulebook.
+1. **Demonstrations** ([demonstrations.py](../train/tetrarchia_train/demonstrations.py)). The [planner](agents.md) is the expert: it
+   plays games at all levels, some actions replaced by random ones (noise injection, Laskey et al. 2017), and every decision is kept.
+2. **Behaviour cloning** ([behavior_cloning.py](../train/tetrarchia_train/behavior_cloning.py); Pomerleau 1989, Bain and Sammut 1995).
+   A network learns to do what the planner did. One with random weights would play like `random`, which wins nothing.
+3. **The critic is pretrained** with all other parameters frozen, so that a wrong value does not spoil the cloned policy.
+4. **PPO** (Schulman et al. 2017) with GAE (Schulman et al. 2016) and invalid action masking (Huang and Ontanon 2022):
+   sb3-contrib's `MaskablePPO`, on games at all 81 levels of the rulebook.
 
-**The network** ([agents/network.py](../agents/network.py)) has the same small layers for each space of the board, which hear each
-other along the links, and a trunk that reads all spaces and serves policy and value. In the network `goals` the trunk then tells every
-space what is wanted there, and more layers pass that on along the links, so that the first step of a way is liked for where it leads.
-In `graph` there is only a pointer back to the spaces for actions that name one; `mlp` knows nothing of the board.
+**The environment** is the public one, `tetrarchia_v0.sb3_vec_env(num_envs, rules=..., reward=...)`: several sets of rules side by side.
 
-**Processes** ([train/team.py](../train/team.py)): with `--processes 2` two processes play games of their own and learn one network;
-every update follows the mean of their clipped gradients. `tetrarchia bench` measures the speed of training.
+**The network** ([network.py](../agents/tetrarchia_agents/network.py)) is a graph neural network: the spaces of the board are nodes,
+message passing runs along the links, and a trunk reads all nodes and serves policy and value. In `gnn-decoder` the trunk then sends a
+context to every node, and more message passing spreads it, so that the first step of a way is liked for where it leads. In `gnn` there is
+only a pointer back to the nodes for actions that name a space; `mlp` knows nothing of the board.
 
-**The reward** ([train/potential.py](../train/potential.py)) is for winning alone, the more the sooner, less so towards the end of a run.
-It is shaped by a potential: the chance to win as the planner judges positions, times what a win would pay now. All that a game gets
-from the potential adds up to what it began with, so it cannot change which policy is best.
+**Processes** ([distributed.py](../train/tetrarchia_train/distributed.py)): with `--processes 2` training is data-parallel; every update
+follows the mean of the clipped gradients of both. `tetrarchia bench` measures the speed of training.
 
-**Luck is taken out** ([train/luck.py](../train/luck.py)): where dice decide a step, it is played some more times in copies with
-other dice, and the reward is corrected by the difference between what came and what comes in the mean. The correction is 0 in the
-mean; what is learned stays the same, with less noise.
+**The reward** ([rewards.py](../tetrarchia_env/rewards.py)) is a terminal reward for winning alone, with a discount for each turn that it
+took, less of it towards the end of a run. Potential-based shaping (Ng, Harada and Russell 1999) is added: the potential is the chance to
+win by the planner's evaluation, times what a win would pay now. All that a game gets from the potential adds up to what it began
+with, so it cannot change which policy is best. There is no discount for a step (`gamma` is 1): it would teach to end turns early.
+
+**The control variate** ([variance_reduction.py](../train/tetrarchia_train/variance_reduction.py)) is on chance events, as in AIVAT
+(Burch et al. 2018): where dice decide a step, it is played `chance_samples` more times in copies with other dice, and the reward is
+corrected by the mean value of all these positions less the value of the one that came. The correction is 0 in the mean; what is learned
+stays the same, with less variance.
+
+## One iteration
+These are the two functions of [learner.py](../train/tetrarchia_train/learner.py) that a run repeats until its steps are played.
+<!-- not run: parts of learner.py -->
+```python
+{iteration}
+```
+
+1. **Schedules.** Learning rate, entropy coefficient and the turn discount are linear in the progress of the run. When the discount
+   changes, the potentials of the games under way are computed anew.
+2. **Rollout.** In each of `n_steps` steps the policy samples a legal action in every one of `num_envs` games. `env.step` plays them,
+   rewards them and begins a new game where one ended. The control variate corrects the rewards of steps in which dice were rolled.
+   Without it (`--chance-samples 0`) the buffer holds, number for number, what SB3's own `collect_rollouts` gives: a test compares them.
+   Only a game truncated at its last turn is different: it pays what a lost one does, where SB3 would add the critic's value.
+3. **Advantages** by GAE, from the critic's values.
+4. **Update.** `model.train()` is SB3's: `n_epochs` times over the buffer in minibatches, with the clipped surrogate objective.
+5. **Logs.** Win rate, episode length, outcomes and speed go to TensorBoard.
 
 ## What came of it
 Measured during training, on held-out seeds of its own; the last point of each curve, 95 % intervals.
 
-| checkpoint | network | began with | decisions | PPO took | games won |
+| checkpoint | network | began with | timesteps | PPO took | win rates |
 |---|---|---|---:|---:|---|
 {checkpoints}
 
 {curves}
 
 ## What was tried
-Short runs on one thread, each from a copy of the same lessons of the planner, one copy for each network: what was different, and what
-it had come to at its end. At 0.0 M decisions stands what copying alone has given. The machine did other work beside some of them: the
-minutes say little.
+Short runs on one thread, each after behaviour cloning of the same demonstrations of the planner, cloned once for each network: what was
+different, and what it had come to at its end. At 0.0 M timesteps stands what behaviour cloning alone has given. The machine did other
+work beside some of them: the minutes say little.
 
-| network | what was different | decisions | took | games won |
+| network | what was different | timesteps | took | win rates |
 |---|---|---:|---:|---|
 {trials}
 """

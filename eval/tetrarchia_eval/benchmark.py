@@ -193,9 +193,19 @@ def match(agent: str, games: int) -> float:
         return time.perf_counter() - begun
 
 
+MEASURE_FPS = """
+import sys
+from tetrarchia_train.config import read_preset
+from tetrarchia_train.run import measure_fps
+for word in sys.argv[1:]:  # a preset, or a preset with another network: ppo:mlp
+    preset, _, network = word.partition(":")
+    print(measure_fps(read_preset(preset).changed({"network": network} if network else {})))
+"""
+
+
 def training(presets: tuple[str, ...]) -> Iterator[Row]:
     """PPO from end to end, in a process of its own: it sets torch's threads."""
-    command = [sys.executable, "-m", "tetrarchia_train.speed", *presets]
+    command = [sys.executable, "-c", MEASURE_FPS, *presets]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for preset, speed in zip(presets, done.stdout.split()[-len(presets) :], strict=True):
         yield Row(f"training, preset {preset}, both cores", float(speed), "steps/s")

@@ -57,24 +57,24 @@ def test_illegal_actions_have_no_probability(config: NetworkConfig) -> None:
 
 def test_drawn_actions_are_legal() -> None:
     pytest.importorskip("sb3_contrib")
-    from tetrarchia_train.policy import drawn
+    from tetrarchia_train.policy import sample_actions
 
     _, masks = midgame()
     legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
     log_probs = log_probabilities(torch.randn(legal.shape) * 20, legal)
 
     for _ in range(50):
-        assert legal.gather(1, drawn(log_probs).unsqueeze(1)).all()
+        assert legal.gather(1, sample_actions(log_probs).unsqueeze(1)).all()
 
 
 def test_draws_follow_the_probabilities() -> None:
     pytest.importorskip("sb3_contrib")
-    from tetrarchia_train.policy import drawn
+    from tetrarchia_train.policy import sample_actions
 
     torch.manual_seed(0)
     log_probs = torch.tensor([0.5, 0.0, 0.2, 0.3]).log().expand(20_000, 4)
 
-    shares = torch.bincount(drawn(log_probs), minlength=4) / 20_000
+    shares = torch.bincount(sample_actions(log_probs), minlength=4) / 20_000
 
     assert torch.allclose(shares, torch.tensor([0.5, 0.0, 0.2, 0.3]), atol=0.02)
 

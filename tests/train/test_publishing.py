@@ -16,15 +16,15 @@ from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_train import publish as publishing
 
 DOCS = Path(__file__).parents[2] / "docs"
-SMALL = NetworkConfig(width=8, layers=1, reading=4, hidden=32)
+SMALL = NetworkConfig(node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "runs" / "mine"
-    save_checkpoint(folder / "latest", make_network(SMALL), SMALL, {"made": {"steps": 5}})
-    (folder / "progress.jsonl").write_text('{"steps": 5, "seconds": 1, "won": {"4200": 0.5}}\n')
+    save_checkpoint(folder / "latest", make_network(SMALL), SMALL, {"made": {"timesteps": 5}})
+    (folder / "progress.jsonl").write_text('{"timesteps": 5, "seconds": 1, "win_rates": {"4200": 0.5}}\n')
     (folder / "options.yaml").write_text("seed: 1\n")
     return folder
 
@@ -33,8 +33,8 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
     assert PPOAgent(str(folder)).actions == SMALL.actions
-    assert read_card(folder)["made"] == {"steps": 5}
-    assert json.loads((folder / publishing.CURVE).read_text())["won"] == {"4200": 0.5}
+    assert read_card(folder)["made"] == {"timesteps": 5}
+    assert json.loads((folder / publishing.CURVE).read_text())["win_rates"] == {"4200": 0.5}
 
 
 def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:

@@ -10,56 +10,56 @@ import pytest
 
 from tetrarchia_env.evaluation import FEATURES, load_weights
 from tetrarchia_train import tune_planner
-from tetrarchia_train.tune_planner import HAND_SET, URGENCY, Floats, Lesson, fit, play_games, text_of, tune, wins, with_urgency
+from tetrarchia_train.tune_planner import HAND_SET, URGENCY, Dataset, Floats, fit, play_chunk, text_of, tune, wins, with_urgency
 
 BY_HAND = np.array(load_weights(HAND_SET)[0].tolist())
 TRUE = np.array([-0.5, 1.5, -0.8, 0.0, 0.3])
 
 
-def made_up(true: Floats, positions: int = 20_000) -> Lesson:
+def made_up(true: Floats, positions: int = 20_000) -> Dataset:
     """Counts of different spreads, the first always 1, and games won by the chance that these weights tell."""
     generator = np.random.default_rng(7)
     counts = generator.normal([1, 1, -1, 0, 0], [0, 1, 2, 0.5, 1], (positions, 5))
     chances = 1 / (1 + np.exp(-counts @ true))
-    return Lesson(counts, (generator.random(positions) < chances).astype(np.float64))
+    return Dataset(counts, (generator.random(positions) < chances).astype(np.float64))
 
 
 @pytest.mark.parametrize("before", [np.zeros(5), TRUE, -TRUE])
 def test_the_fit_finds_the_weights_that_were_there(before: Floats) -> None:
-    assert fit(made_up(TRUE), before, hold=1e-6) == pytest.approx(TRUE, abs=0.15)
+    assert fit(made_up(TRUE), before, l2=1e-6) == pytest.approx(TRUE, abs=0.15)
 
 
 def test_the_fit_is_where_no_weight_makes_it_better() -> None:
-    """The slope of the likelihood is 0 there, up to what holds the weights."""
-    lesson = made_up(TRUE, 500)
-    chances = 1 / (1 + np.exp(-lesson.counts @ fit(lesson, np.zeros(5), hold=1e-9)))
-    assert lesson.counts.T @ (lesson.won - chances) / 500 == pytest.approx(np.zeros(5), abs=1e-4)
+    """The slope of the likelihood is 0 there, up to the penalty."""
+    data = made_up(TRUE, 500)
+    chances = 1 / (1 + np.exp(-data.features @ fit(data, np.zeros(5), l2=1e-9)))
+    assert data.features.T @ (data.won - chances) / 500 == pytest.approx(np.zeros(5), abs=1e-4)
 
 
-def test_hold_ties_the_weights_to_those_before() -> None:
-    lesson, before = made_up(TRUE), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-    assert fit(lesson, before, hold=1e6) == pytest.approx(before, abs=1e-3)
-    loose, tight = (np.abs(fit(lesson, before, hold=hold) - before).sum() for hold in (1e-6, 1.0))
+def test_the_penalty_ties_the_weights_to_the_prior() -> None:
+    data, before = made_up(TRUE), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert fit(data, before, l2=1e6) == pytest.approx(before, abs=1e-3)
+    loose, tight = (np.abs(fit(data, before, l2=l2) - before).sum() for l2 in (1e-6, 1.0))
     assert tight < loose
 
 
 def test_what_never_changes_keeps_its_weight() -> None:
-    lesson, before = made_up(TRUE), np.array([0.0, 0.0, 0.0, -0.7, 0.0])
-    lesson.counts[:, 3] = 0
-    assert fit(lesson, before)[3] == pytest.approx(-0.7)
+    data, before = made_up(TRUE), np.array([0.0, 0.0, 0.0, -0.7, 0.0])
+    data.features[:, 3] = 0
+    assert fit(data, before)[3] == pytest.approx(-0.7)
 
 
 def test_games_that_the_counts_tell_apart_do_not_blow_the_weights_up() -> None:
     counts = np.stack([np.ones(100), np.arange(100.0)], axis=1)
-    fitted = fit(Lesson(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
+    fitted = fit(Dataset(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
     assert np.isfinite(fitted).all()
     assert counts[[40, 60]] @ fitted == pytest.approx([-3, 3], abs=2)
 
 
-def test_lessons_are_joined_in_order() -> None:
-    parts = [Lesson(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
-    joined = Lesson.joined(iter(parts))
-    assert joined.counts[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
+def test_datasets_are_joined_in_order() -> None:
+    parts = [Dataset(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
+    joined = Dataset.joined(iter(parts))
+    assert joined.features[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
     assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
 
 
@@ -81,20 +81,20 @@ def test_weights_that_were_written_are_read_again(tmp_path: Path) -> None:
 def test_games_to_learn_from_are_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tune_planner, "CHUNK", 2)
     hard: dict[str, Any] = {"weights": BY_HAND, "levels": ("2033", "2023"), "noise": 0.2}  # soon lost
-    (first, won), (second, again), (other, _) = (play_games(seed, **hard) for seed in (0, 0, 2))
-    assert (first.counts.tobytes(), first.won.tobytes(), won) == (second.counts.tobytes(), second.won.tobytes(), again)
-    assert first.counts.shape == (len(first.won), len(FEATURES))
-    assert (first.counts[:, 0] == 1).all()
+    (first, won), (second, again), (other, _) = (play_chunk(seed, **hard) for seed in (0, 0, 2))
+    assert (first.features.tobytes(), first.won.tobytes(), won) == (second.features.tobytes(), second.won.tobytes(), again)
+    assert first.features.shape == (len(first.won), len(FEATURES))
+    assert (first.features[:, 0] == 1).all()
     assert set(first.won.tolist()) <= {0.0, 1.0}
-    assert other.counts.tobytes() != first.counts.tobytes()
+    assert other.features.tobytes() != first.features.tobytes()
 
 
-def winning_at(urgency: float) -> Callable[..., tuple[Lesson, int]]:
-    """In place of play_games: the nearer the urgency is to this one, the more games are won."""
+def winning_at(urgency: float) -> Callable[..., tuple[Dataset, int]]:
+    """In place of play_chunk: the nearer the urgency is to this one, the more games are won."""
 
-    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
-        lesson = Lesson(np.ones((4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 1.0]))
-        return lesson, round(50 - 100 * abs(weights[list(FEATURES).index(URGENCY)] - urgency))
+    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Dataset, int]:
+        data = Dataset(np.ones((4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 1.0]))
+        return data, round(50 - 100 * abs(weights[list(FEATURES).index(URGENCY)] - urgency))
 
     return play
 
@@ -102,11 +102,11 @@ def winning_at(urgency: float) -> Callable[..., tuple[Lesson, int]]:
 def test_wins_are_counted_by_level_on_held_out_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
+    def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Dataset, int]:
         seen.append((levels, first_seed - tune_planner.CHOOSING, noise))
-        return Lesson(np.ones((1, len(FEATURES))), np.zeros(1)), int(levels[0]) // 100
+        return Dataset(np.ones((1, len(FEATURES))), np.zeros(1)), int(levels[0]) // 100
 
-    monkeypatch.setattr(tune_planner, "play_games", play)
+    monkeypatch.setattr(tune_planner, "play_chunk", play)
     with ThreadPoolExecutor(1) as pool:
         assert wins(pool, BY_HAND, 100) == [84, 84, 84]
     assert seen == [((level,), first, 0.0) for level in ("4200", "4211", "4222") for first in (0, 50)]
@@ -118,6 +118,6 @@ def test_the_urgency_that_wins_most_is_kept(best: float, tmp_path: Path, monkeyp
         return ThreadPoolExecutor(workers)
 
     monkeypatch.setattr(tune_planner, "ProcessPoolExecutor", threads)
-    monkeypatch.setattr(tune_planner, "play_games", winning_at(best))
+    monkeypatch.setattr(tune_planner, "play_chunk", winning_at(best))
     tune(games=50, noise=0.0, measured=50, workers=1, out=tmp_path / "weights.toml")
     assert load_weights(tmp_path / "weights.toml")[0][URGENCY] == best

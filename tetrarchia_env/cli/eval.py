@@ -83,7 +83,8 @@ def eval_(
     Results are kept: the same command goes on where it was stopped, or only shows them again.
     """
     options = locals() | {"variants": listed(variants), "modules": listed(modules)}  # by their names
-    from tetrarchia_eval.command import evaluate
     from tetrarchia_eval.config import EvalConfig
+
+    from tetrarchia_eval.command import evaluate
 
     evaluate(EvalConfig(**options))

@@ -1,4 +1,4 @@
-"""Training: `tetrarchia train --preset ppo --name mine` copies a teacher, then learns by PPO."""
+"""Training: `tetrarchia train --preset ppo --name mine` clones an expert's behaviour, then learns by PPO."""
 
 import os
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tetrarchia_env.schema import MANY, check_fields, kinds_of, plain, told
-from tetrarchia_train.levels import drawn_levels
+from tetrarchia_train.rule_sets import drawn_levels
 
 if TYPE_CHECKING:
     from tetrarchia_agents.network_config import NetworkConfig

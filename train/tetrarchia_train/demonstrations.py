@@ -1,4 +1,8 @@
-"""Decisions of a teacher to copy: he plays whole games, and every position is kept with what he would do in it."""
+"""Demonstrations of an expert: it plays whole games, and every position is kept with what the expert would do in it.
+
+A share of the actions played, not of those kept, is random: noise injection, which shows how to recover from mistakes
+(Laskey et al., DART: Noise injection for robust imitation learning, CoRL 2017).
+"""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
@@ -12,18 +16,18 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import GAME, OVER, WON
+from tetrarchia_env.engine.state import GAME, WON
 from tetrarchia_env.files import atomic_write
 from tetrarchia_env.options import Options
-from tetrarchia_train.rules import rules_at
+from tetrarchia_train.rule_sets import with_levels
 
-GAMES_A_JOB = 32  # few: all sets of rules have their turn soon
+GAMES_PER_JOB = 32  # few: all sets of rules have their turn soon
 FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """Positions, a record each, and the teacher's actions; of how many games, and how many he won."""
+class Demonstrations:
+    """Positions, a record each, and the expert's actions; of how many games, and how many it won."""
 
     games: batch.Games
     actions: NDArray[np.int64]
@@ -36,74 +40,88 @@ class Lessons:
 
 @dataclass(frozen=True)
 class Job:
-    """Some games of one teacher by one set of rules."""
+    """Some games of one expert by one set of rules."""
 
-    teacher: str
-    first: int  # seed
+    expert: str
+    first_seed: int
     levels: Sequence[str]
     rules: dict[str, Any] = field(default_factory=dict)
-    noise: float = 0.0
-    games: int = GAMES_A_JOB
+    noise: float = 0.0  # the mean share of random actions; in each game from none to twice as much
+    games: int = GAMES_PER_JOB
 
 
-def play_lessons(job: Job) -> Lessons:
-    """Play the games to their ends. In each, a share of actions is random, from none to twice `noise`: he shows how to recover."""
-    seeds = np.arange(job.first, job.first + job.games, dtype=np.uint64)
-    games, masks = batch.new_games(Options.of(**rules_at(job.rules, job.levels)), seeds)
-    team, chance = TeamPolicy(make_agents(job.teacher), len(games), job.first), np.random.default_rng(job.first)
-    team.begin(np.arange(len(games)), seeds)
-    rates = chance.random(len(games)) * 2 * job.noise
-    kept, labels, played = [], [], np.zeros(len(games), dtype=np.int64)
-    while len(running := np.flatnonzero(games["phase"] != OVER)):
-        labels.append(team.act(games[running], masks[running], running))
-        kept.append(games[running])
-        strays = chance.random(len(running)) < rates[running]
-        random = batch.random_actions(masks[running], chance.integers(1, 2**63, len(running)).astype(np.uint64))
-        played[running] = np.where(strays, random, labels[-1])
-        batch.step(games, played, masks)
-    return Lessons(np.concatenate(kept), np.concatenate(labels), len(games), int((games["outcome"] == WON).sum()))
+class NoisyExpert:
+    """The policy of a job's games; it keeps what it was asked and what the expert answered."""
+
+    def __init__(self, job: Job) -> None:
+        self.expert, self.rng = TeamPolicy(make_agents(job.expert), job.games, job.first_seed), np.random.default_rng(job.first_seed)
+        self.expert.begin(np.arange(job.games), _seeds(job))
+        self.noise = self.rng.random(job.games) * 2 * job.noise  # of each game
+        self.positions: list[batch.Games] = []
+        self.actions: list[NDArray[np.int64]] = []
+
+    def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
+        """The expert's action, or sometimes a random one."""
+        self.positions.append(games.copy())
+        self.actions.append(self.expert.act(games, masks, rows))
+        is_random = self.rng.random(len(rows)) < self.noise[rows]
+        random = batch.random_actions(masks, self.rng.integers(1, 2**63, len(rows)).astype(np.uint64))
+        return np.where(is_random, random, self.actions[-1])
 
 
-def collect(jobs: Iterator[Job], decisions: int, workers: int, tell: Callable[[int], None]) -> Lessons:
-    """At least so many decisions, in the order of the jobs whoever is done first; `tell` hears how many there are."""
-    parts: list[Lessons] = []
+def play_expert(job: Job) -> Demonstrations:
+    """Play the games of a job to their ends."""
+    games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), _seeds(job))
+    policy = NoisyExpert(job)
+    batch.play_to_end(games, masks, policy.act)
+    won = int((games["outcome"] == WON).sum())
+    return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), len(games), won)
+
+
+def collect_demonstrations(jobs: Iterator[Job], number: int, workers: int, tell: Callable[[int], None]) -> Demonstrations:
+    """So many, in the order of the jobs whoever is done first; `tell` hears how many there are."""
+    parts: list[Demonstrations] = []
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        waiting: list[Future[Lessons]] = []
-        while sum(map(len, parts)) < decisions:
-            waiting += [pool.submit(play_lessons, next(jobs)) for _ in range(2 * workers - len(waiting))]
+        waiting: list[Future[Demonstrations]] = []
+        while sum(map(len, parts)) < number:
+            waiting += [pool.submit(play_expert, next(jobs)) for _ in range(2 * workers - len(waiting))]
             wait(waiting[:1], return_when=FIRST_COMPLETED)
             parts.append(waiting.pop(0).result())
-            tell(min(sum(map(len, parts)), decisions))
+            tell(min(sum(map(len, parts)), number))
         for future in waiting:
             future.cancel()
-    return Lessons(
-        np.concatenate([part.num_envs for part in parts])[:decisions],
-        np.concatenate([part.actions for part in parts])[:decisions],
+    return Demonstrations(
+        np.concatenate([part.games for part in parts])[:number],
+        np.concatenate([part.actions for part in parts])[:number],
         sum(part.played for part in parts),
         sum(part.won for part in parts),
     )
 
 
-def jobs_of(teacher: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int) -> Iterator[Job]:
+def make_jobs(expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int) -> Iterator[Job]:
     """One job after the other, each set of rules in its turn."""
     number = 0
     while True:
-        first = FIRST_SEED + (seed << 32) + number * GAMES_A_JOB
-        yield Job(teacher, first, levels, rules[number % len(rules)], noise)
+        first_seed = FIRST_SEED + (seed << 32) + number * GAMES_PER_JOB
+        yield Job(expert, first_seed, levels, rules[number % len(rules)], noise)
         number += 1
 
 
-def save_lessons(lessons: Lessons, path: Path) -> None:
+def save_demonstrations(kept: Demonstrations, path: Path) -> None:
     """Keep them for another time."""
     with atomic_write(path) as draft, open(draft, "wb") as file:
-        np.savez(file, games=lessons.games.view(np.uint8), actions=lessons.actions, counts=np.array([lessons.played, lessons.won]))
+        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, counts=np.array([kept.played, kept.won]))
 
 
-def load_lessons(path: Path) -> Lessons:
-    """What `save_lessons` kept."""
+def load_demonstrations(path: Path) -> Demonstrations:
+    """What `save_demonstrations` kept."""
     try:
         with np.load(path, allow_pickle=False) as file:
             games = file["games"].reshape(-1).view(GAME)
-            return Lessons(games, file["actions"], *map(int, file["counts"]))
+            return Demonstrations(games, file["actions"], *map(int, file["counts"]))
     except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"lessons {path} cannot be read: {error}") from None
+        raise ValueError(f"demonstrations {path} cannot be read: {error}") from None
+
+
+def _seeds(job: Job) -> NDArray[np.uint64]:
+    return np.arange(job.first_seed, job.first_seed + job.games, dtype=np.uint64)

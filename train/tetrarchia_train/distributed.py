@@ -1,4 +1,4 @@
-"""Several processes that learn one network: each plays games of its own, and every update follows the mean of their clipped gradients."""
+"""Synchronous data-parallel training: each process plays games of its own, and every update follows the mean of their clipped gradients."""
 
 import multiprocessing
 import signal
@@ -15,49 +15,49 @@ from typing import Any
 import torch
 from torch import Tensor, distributed, nn
 
-PATIENCE = timedelta(days=7)  # for the others: the leader may measure for long, or be paused
+TIMEOUT = timedelta(days=7)  # rank 0 may evaluate for long, or be paused
 
 
 @dataclass(frozen=True)
-class Team:
-    """A process among those that learn together; all of them call the same methods in the same order."""
+class ProcessGroup:
+    """A process among those that train one network; all of them call the same methods in the same order."""
 
     rank: int = 0
-    size: int = 1
+    world_size: int = 1
 
     @property
-    def leads(self) -> bool:
-        """The first process tells, measures and keeps."""
+    def is_rank_0(self) -> bool:
+        """The first process logs, evaluates and saves."""
         return self.rank == 0
 
-    def same(self, value: float) -> float:
-        """The leader's value, in all processes."""
-        if self.size == 1:
+    def broadcast(self, value: float) -> float:
+        """The value of rank 0, in all processes."""
+        if self.world_size == 1:
             return value
         shared = torch.tensor(value, dtype=torch.float64)
         distributed.broadcast(shared, 0)
         return shared.item()
 
-    def begin_alike(self, network: nn.Module) -> None:
-        """Give all processes the leader's weights."""
-        for parameter in network.parameters() if self.size > 1 else ():
+    def sync_parameters(self, network: nn.Module) -> None:
+        """Give all processes the weights of rank 0."""
+        for parameter in network.parameters() if self.world_size > 1 else ():
             distributed.broadcast(parameter.data, 0)
 
-    def average_in(self, optimizer: torch.optim.Optimizer) -> None:
+    def average_gradients(self, optimizer: torch.optim.Optimizer) -> None:
         """From now on every step of the optimizer follows the mean gradient of all processes."""
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        if self.size > 1:
-            optimizer.register_step_pre_hook(lambda *_: self._average([_gradient(one) for one in parameters if one.requires_grad]))
+        if self.world_size > 1:
+            optimizer.register_step_pre_hook(lambda *_: self._all_reduce([_gradient(one) for one in parameters if one.requires_grad]))
 
-    def wait(self) -> None:
-        """Until all processes have come here."""
-        if self.size > 1:
+    def barrier(self) -> None:
+        """Wait until all processes have come here."""
+        if self.world_size > 1:
             distributed.barrier()
 
-    def _average(self, gradients: list[Tensor]) -> None:
+    def _all_reduce(self, gradients: list[Tensor]) -> None:
         total = torch.cat([gradient.flatten() for gradient in gradients])
         distributed.all_reduce(total)
-        total /= self.size
+        total /= self.world_size
         for gradient, mean in zip(gradients, total.split([one.numel() for one in gradients]), strict=True):
             gradient.copy_(mean.view_as(gradient))
 
@@ -70,17 +70,17 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 
 @contextmanager
-def team_of(size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[Team]:
-    """This process as the leader of a team; the other processes do `work(team, *arguments)`."""
-    if size == 1:
-        yield Team()
+def process_group(world_size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[ProcessGroup]:
+    """This process as rank 0 of a group; the other processes do `work(group, *arguments)`."""
+    if world_size == 1:
+        yield ProcessGroup()
         return
     with tempfile.TemporaryDirectory() as folder:
-        meeting = str(Path(folder) / "meeting")
+        rendezvous = str(Path(folder) / "rendezvous")
         with _ctrl_c_ignored():
-            others = [_started(Team(rank, size), meeting, work, arguments) for rank in range(1, size)]
-        with _meeting(Team(0, size), meeting) as team:
-            yield team
+            others = [_started(ProcessGroup(rank, world_size), rendezvous, work, arguments) for rank in range(1, world_size)]
+        with _joined(ProcessGroup(0, world_size), rendezvous) as group:
+            yield group
         for other in others:
             other.join()
             _check(other)
@@ -88,7 +88,7 @@ def team_of(size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[Te
 
 @contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Processes that start now inherit it: Ctrl-C is for the leader."""
+    """Processes that start now inherit it: Ctrl-C is for rank 0."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -96,11 +96,11 @@ def _ctrl_c_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _started(team: Team, meeting: str, work: Callable[..., Any], arguments: Iterable[Any]) -> SpawnProcess:
-    """A process that is on its way to the meeting: nobody waits there for one that failed before."""
+def _started(group: ProcessGroup, rendezvous: str, work: Callable[..., Any], arguments: Iterable[Any]) -> SpawnProcess:
+    """A process that is on its way to the rendezvous: nobody waits there for one that failed before."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_join, args=(team, meeting, there, work, arguments), daemon=True)
+    process = context.Process(target=_worker, args=(group, rendezvous, there, work, arguments), daemon=True)
     process.start()
     wait([here, process.sentinel])
     if not here.poll():
@@ -109,21 +109,22 @@ def _started(team: Team, meeting: str, work: Callable[..., Any], arguments: Iter
     return process
 
 
-def _join(team: Team, meeting: str, ready: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+def _worker(group: ProcessGroup, rendezvous: str, ready: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
     ready.send(True)
-    with _meeting(team, meeting):
-        work(team, *arguments)
+    with _joined(group, rendezvous):
+        work(group, *arguments)
 
 
 @contextmanager
-def _meeting(team: Team, meeting: str) -> Iterator[Team]:
-    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=team.rank, world_size=team.size, timeout=PATIENCE)
+def _joined(group: ProcessGroup, rendezvous: str) -> Iterator[ProcessGroup]:
+    init_method = f"file://{rendezvous}"
+    distributed.init_process_group("gloo", init_method=init_method, rank=group.rank, world_size=group.world_size, timeout=TIMEOUT)
     try:
-        yield team
+        yield group
     finally:
         distributed.destroy_process_group()
 
 
 def _check(process: SpawnProcess) -> None:
     if process.exitcode:
-        raise RuntimeError(f"a process that learned with this one failed (exit code {process.exitcode})")
+        raise RuntimeError(f"a process of the group failed (exit code {process.exitcode})")

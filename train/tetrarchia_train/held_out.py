@@ -1,4 +1,4 @@
-"""How well a network plays on games it has not learned from, always doing what it likes best."""
+"""Evaluation while training: win rates of the greedy policy on held-out seeds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,20 +10,21 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import OVER, WON
+from tetrarchia_env.engine.state import WON
 from tetrarchia_env.observation import offset
 from tetrarchia_env.options import Options
-from tetrarchia_train.rules import rules_label
+from tetrarchia_train import rule_sets
 
 HELD_OUT = 1 << 33  # the first seed
+BORDERS = 6  # the observation has the share of them that is secured
 
 
 @dataclass(frozen=True)
-class Result:
-    """How the games of one kind went."""
+class EvalResult:
+    """How the games at one level or by one set of rules went."""
 
     label: str  # the level, or the rules
-    games: int
+    episodes: int
     won: int
     borders: float  # secured at the end, in the mean
     turns: float
@@ -31,37 +32,40 @@ class Result:
     @property
     def win_rate(self) -> float:
         """The share won."""
-        return self.won / self.games
+        return self.won / self.episodes
 
 
-def evaluate(network: Network, kinds: dict[str, Options], games: int, actions: int) -> list[Result]:
-    """Play so many games of each kind."""
-    return [_result(label, play_greedily(network, options, games, actions)) for label, options in kinds.items()]
+def evaluate(network: Network, tasks: dict[str, Options], episodes: int) -> list[EvalResult]:
+    """Play so many games of each task."""
+    return [_result(label, play_greedily(network, options, episodes)) for label, options in tasks.items()]
 
 
-def kinds_of(levels: Sequence[str], rules: Sequence[dict[str, Any]]) -> dict[str, Options]:
+def eval_tasks(levels: Sequence[str], rules: Sequence[dict[str, Any]]) -> dict[str, Options]:
     """By label: the base game at each of these levels, and each set of rules at the normal level or its own."""
     by_level = {level: Options(level=level) for level in levels}
-    return by_level | {rules_label(rule): Options.of(**rule) for rule in rules if rule}
+    return by_level | {rule_sets.label(one): Options.of(**one) for one in rules if one}
 
 
-def play_greedily(network: Network, options: Options, games: int, actions: int) -> NDArray[np.void]:
-    """Games played to their ends."""
-    playing, masks = batch.new_games(options, np.arange(HELD_OUT, HELD_OUT + games, dtype=np.uint64))
-    chosen = np.zeros(games, dtype=np.int64)
-    while len(running := np.flatnonzero(playing["phase"] != OVER)):
-        chosen[running] = best_actions(network, playing[running], masks[running, :actions])
-        batch.step(playing, chosen, masks)
-    return playing
+def play_greedily(network: Network, options: Options, episodes: int) -> batch.Games:
+    """Games played to their ends by the most likely actions."""
+    games, masks = batch.new_games(options, np.arange(HELD_OUT, HELD_OUT + episodes, dtype=np.uint64))
+    batch.play_to_end(games, masks, lambda running, legal, _: greedy_actions(network, running, legal))
+    return games
 
 
-def best_actions(network: Network, games: batch.Games, masks: batch.Masks) -> NDArray[np.int64]:
-    """What the network likes best in each game."""
+def greedy_actions(network: Network, games: batch.Games, masks: batch.Masks) -> NDArray[np.int64]:
+    """The most likely action in each game, of those that the network knows."""
     with torch.inference_mode():
         logits, _ = network(torch.from_numpy(batch.observe(games)))
-        return log_probabilities(logits, torch.from_numpy(masks != 0)).argmax(dim=1).numpy()
+        legal = torch.from_numpy(masks[:, : logits.shape[1]] != 0)
+        return log_probabilities(logits, legal).argmax(dim=1).numpy()
 
 
-def _result(label: str, played: NDArray[np.void]) -> Result:
-    secured = batch.observe(played)[:, offset("secured")] * 6
-    return Result(label, len(played), int((played["outcome"] == WON).sum()), float(secured.mean()), float(played["turn"].mean()))
+def win_rates(results: Sequence[EvalResult]) -> str:
+    """In one line."""
+    return ", ".join(f"{result.label} {result.win_rate:.1%}" for result in results)
+
+
+def _result(label: str, played: batch.Games) -> EvalResult:
+    secured = batch.observe(played)[:, offset("secured")] * BORDERS
+    return EvalResult(label, len(played), int((played["outcome"] == WON).sum()), float(secured.mean()), float(played["turn"].mean()))

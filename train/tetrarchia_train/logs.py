@@ -1,22 +1,26 @@
-"""What a run tells while it goes on: TensorBoard, a file of measured results, and a line with the time left."""
+"""What a run logs: TensorBoard scalars under SB3's names, a file of held-out win rates, and a line with the time left."""
 
 import json
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from tetrarchia_env.engine.state import OUTCOMES
-from tetrarchia_train.games import EndsOfTurn, Finished
-from tetrarchia_train.held_out import Result
-from tetrarchia_train.levels import difficulty
+from tetrarchia_env.batch import Games
+from tetrarchia_env.batched_games import BatchedGames
+from tetrarchia_env.engine.actions import END
+from tetrarchia_env.engine.state import OUTCOMES, WON
+from tetrarchia_env.observation import offset
+from tetrarchia_train.held_out import BORDERS, EvalResult
+from tetrarchia_train.rule_sets import difficulty
 
 PROGRESS = "progress.jsonl"
+SECURED = offset("secured")
 
 
 def progress_bar(disable: bool = False) -> Progress:
@@ -30,49 +34,70 @@ def new_logger(folder: Path) -> Logger:
     return Logger(str(folder), [TensorBoardOutputFormat(str(folder / "tensorboard"))])
 
 
-def record_games(logger: Logger, finished: Sequence[Finished], ends: EndsOfTurn, rules: Sequence[str]) -> None:
-    """What the games that ended in this rollout were like."""
-    for name, values in game_figures(finished, rules).items():
-        logger.record_mean(name, float(np.mean(values)))
-    if ends.turns:
-        logger.record("play/unused IP a turn", ends.unused / ends.turns)
-        logger.record("play/turns ended early", ends.early / ends.turns)
+class RolloutStats:
+    """Of the episodes that ended and the turns that were played in a rollout."""
+
+    def __init__(self) -> None:
+        self.episodes: list[NDArray[np.void]] = []
+        self.rules: list[NDArray[np.int64]] = []  # of each, by number
+        self.borders: list[NDArray[np.float64]] = []  # secured at the end of each
+        self.turns, self.unused_ip, self.ended_early = 0, 0, 0
+
+    def add_step(self, before: Games, actions: NDArray[np.int64], masks: NDArray[np.bool_], after: BatchedGames) -> None:
+        """One step in every game, from those before it."""
+        unused = before["ip"] * (actions == END)
+        self.unused_ip += int(unused.sum())
+        self.ended_early += int((masks[unused > 0].sum(axis=1) > 1).sum())
+        ended = after.episodes["ended"] != 0
+        self.turns += int((ended | (after.games["turn"] != before["turn"])).sum())
+        if ended.any():
+            self.episodes.append(after.episodes[ended])
+            self.rules.append(after.rule_index[ended])
+            self.borders.append(np.round(BORDERS * after.final_obs[ended, SECURED].astype(np.float64)))
+
+    def log(self, logger: Logger, rules: Sequence[str]) -> None:
+        """All of it; the sets of rules by these names."""
+        for name, value in self._scalars(rules) if self.episodes else ():
+            logger.record(name, value)
+        if self.turns:
+            logger.record("rollout/unused_ip_per_turn", self.unused_ip / self.turns)
+            logger.record("rollout/turns_ended_early", self.ended_early / self.turns)
+
+    def _scalars(self, rules: Sequence[str]) -> Iterator[tuple[str, float]]:
+        episodes, rule_index = np.concatenate(self.episodes), np.concatenate(self.rules)
+        won, levels = episodes["outcome"] == WON, np.array([difficulty(level) for level in episodes["level"]])
+        yield "rollout/win_rate", float(won.mean())
+        yield "rollout/ep_rew_mean", float(episodes["final_total"].mean())
+        yield "rollout/ep_len_mean", float(episodes["final_steps"].mean())
+        yield "rollout/turns", float(episodes["turn"].mean())
+        yield "rollout/borders", float(np.concatenate(self.borders).mean())
+        for outcome in range(WON + 1, len(OUTCOMES)):
+            yield f"rollout/outcome/{OUTCOMES[outcome]}", float((episodes["outcome"] == outcome).mean())
+        for level in np.unique(levels):
+            yield f"rollout/win_rate_by_difficulty/{level}", float(won[levels == level].mean())
+        for number in np.unique(rule_index):
+            yield f"rollout/win_rate_by_rules/{rules[number]}", float(won[rule_index == number].mean())
 
 
-def game_figures(finished: Sequence[Finished], rules: Sequence[str]) -> dict[str, list[float]]:
-    """By name: one number for each game."""
-    figures: dict[str, list[float]] = {}
-    for game in finished:
-        won = float(game.outcome == "won")
-        figures.setdefault("games/win rate", []).append(won)
-        figures.setdefault(f"win rate by difficulty/{difficulty(game.level)}", []).append(won)
-        figures.setdefault(f"win rate by rules/{rules[game.rules]}", []).append(won)
-        figures.setdefault("games/borders secured", []).append(game.borders)
-        figures.setdefault("games/turns", []).append(game.turns)
-        figures.setdefault("games/decisions", []).append(game.decisions)
-    outcomes = Counter(game.outcome for game in finished)
-    for outcome in OUTCOMES[2:] if outcomes else ():
-        figures[f"causes of loss/{outcome}"] = [outcomes[outcome] / outcomes.total()]
-    return figures
+def log_eval(logger: Logger, results: Sequence[EvalResult]) -> None:
+    """Held-out results."""
+    for result in results:
+        logger.record(f"eval/win_rate/{result.label}", result.win_rate)
+        logger.record(f"eval/borders/{result.label}", result.borders)
 
 
-def keep(folder: Path, **figures: Any) -> None:
+def append_progress(folder: Path, **scalars: Any) -> None:
     """One more line in the file that plots are made from."""
     with open(folder / PROGRESS, "a", encoding="utf-8") as file:
-        file.write(json.dumps(figures) + "\n")
+        file.write(json.dumps(scalars) + "\n")
 
 
-def forget_after(folder: Path, steps: int) -> None:
+def truncate_progress(folder: Path, timesteps: int) -> None:
     """Drop the lines that a run wrote after the point it is resumed from."""
     path = folder / PROGRESS
     if path.is_file():
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if json.loads(line).get("steps", 0) <= steps]
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if json.loads(line).get("timesteps", 0) <= timesteps]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def told(results: Sequence[Result]) -> str:
-    """Win rates in one line."""
-    return ", ".join(f"{result.label} {result.win_rate:.1%}" for result in results)
 
 
 class Stopwatch:

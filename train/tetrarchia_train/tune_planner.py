@@ -1,7 +1,8 @@
-"""Tunes the weights by which the planner judges positions: `python -m tetrarchia_train.tune_planner`, about five minutes on two cores.
+"""Tunes the planner's evaluation: `python -m tetrarchia_train.tune_planner`, about five minutes on two cores.
 
-The planner plays games by weights set by hand, a few actions at random for breadth; then the weights are fitted so that
-the logistic function of the weighted counts tells, from any position on the way, whether the game was won.
+The planner plays games by weights set by hand, a few actions at random for breadth; then a logistic regression is fitted that
+predicts from the features of any position on the way whether the game was won, as Logistello's evaluation was (Buro, Statistical
+feature combination for the evaluation of game positions, JAIR 1995).
 
 The fit cannot see why to get on with it: whoever dawdles in a safe position wins later. So the weight of the way to the
 borders, which the fit makes positive (the planner then won 60 % at 4200 in 119 turns), is chosen by the games it wins.
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from tetrarchia_agents import TeamPolicy, assign_players
 from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import ARRIVAL, GAME, OVER, ROMAN, WON
+from tetrarchia_env.engine.state import ARRIVAL, GAME, ROMAN, WON
 from tetrarchia_env.evaluation import FEATURES, WEIGHTS_FILE, features_of, load_weights
 from tetrarchia_env.files import check_folder, write_whole
 from tetrarchia_env.options import Options
@@ -40,55 +41,65 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Positions by their counts, and whether the game of each was won."""
+class Dataset:
+    """Positions by their features, and whether the game of each was won."""
 
-    counts: Floats
+    features: Floats
     won: Floats
 
     @classmethod
-    def joined(cls, lessons: Iterable["Lesson"]) -> "Lesson":
+    def joined(cls, parts: Iterable["Dataset"]) -> "Dataset":
         """All of them as one."""
-        counts, won = zip(*((one.counts, one.won) for one in lessons), strict=True)
-        return cls(np.concatenate(counts), np.concatenate(won))
+        features, won = zip(*((part.features, part.won) for part in parts), strict=True)
+        return cls(np.concatenate(features), np.concatenate(won))
 
 
-def play_games(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Lesson, int]:
+class NoisyPlanner:
+    """The policy of a chunk of games; it keeps the positions at which the planner evaluates."""
+
+    def __init__(self, weights: Floats, first_seed: int, noise: float) -> None:
+        self.planner, self.rng = TeamPolicy(assign_players([PlannerAgent.with_weights(weights)]), CHUNK), np.random.default_rng(first_seed)
+        self.planner.begin(np.arange(CHUNK), range(first_seed, first_seed + CHUNK))
+        self.noise = noise  # the share of random actions
+        self.positions, self.rows = [np.zeros(0, GAME)], [np.zeros(0, np.int64)]
+
+    def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> batch.Rows:
+        """The planner's action, or sometimes a random one."""
+        evaluated = np.isin(games["phase"], (ROMAN, ARRIVAL))
+        self.positions.append(games[evaluated])
+        self.rows.append(rows[evaluated])
+        actions = self.planner.act(games, masks, rows)
+        random = np.flatnonzero(self.rng.random(len(rows)) < self.noise)
+        actions[random] = batch.random_actions(masks[random], self.rng.integers(1, 2**63, len(random), dtype=np.uint64))
+        return actions
+
+
+def play_chunk(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Dataset, int]:
     """A chunk of games by a planner with these weights, the share `noise` of its actions at random; also the games won."""
-    env_ids, seeds = np.arange(CHUNK), range(first_seed, first_seed + CHUNK)
-    games, masks = batch.new_games(Options(level=list(levels)), seeds)
-    team, generator = TeamPolicy(assign_players([PlannerAgent.with_weights(weights)]), CHUNK), np.random.default_rng(first_seed)
-    team.begin(env_ids, seeds)
-    positions, played = [np.zeros(0, GAME)], [np.zeros(0, np.int64)]
-    while len(running := np.flatnonzero(games["phase"] != OVER)):
-        judged = running[np.isin(games["phase"][running], (ROMAN, ARRIVAL))]
-        positions.append(games[judged])
-        played.append(judged)
-        actions = np.zeros(CHUNK, np.int64)
-        actions[running] = team.act(games[running], masks[running], running)
-        strays = running[generator.random(len(running)) < noise]
-        actions[strays] = batch.random_actions(masks[strays], generator.integers(1, 2**63, len(strays), dtype=np.uint64))
-        batch.step(games, actions, masks)
+    games, masks = batch.new_games(Options(level=list(levels)), range(first_seed, first_seed + CHUNK))
+    policy = NoisyPlanner(weights, first_seed, noise)
+    batch.play_to_end(games, masks, policy.act)
     won = games["outcome"] == WON
-    return Lesson(features_of(np.concatenate(positions)), won[np.concatenate(played)].astype(np.float64)), int(won.sum())
+    labels = won[np.concatenate(policy.rows)].astype(np.float64)
+    return Dataset(features_of(np.concatenate(policy.positions)), labels), int(won.sum())
 
 
-def fit(lesson: Lesson, before: Floats, hold: float = 1e-3, steps: int = 40) -> Floats:
-    """Logistic regression by Newton's method; `hold` ties the weights, in units of each count's spread, to those before."""
-    spread = lesson.counts.std(axis=0) + 1e-3
+def fit(data: Dataset, prior: Floats, l2: float = 1e-3, iterations: int = 40) -> Floats:
+    """Logistic regression by Newton's method; the penalty `l2` ties weights, in units of each feature's spread, to the prior."""
+    spread = data.features.std(axis=0) + 1e-3
     spread[0] = 1.0
-    counts, weights = lesson.counts / spread, before * spread
-    held = weights
+    features, weights = data.features / spread, prior * spread
+    center = weights
 
     def loss(weights: Floats) -> float:
-        logits = counts @ weights
-        return float((np.logaddexp(0, logits) - lesson.won * logits).mean() + hold / 2 * ((weights - held) ** 2).sum())
+        logits = features @ weights
+        return float((np.logaddexp(0, logits) - data.won * logits).mean() + l2 / 2 * ((weights - center) ** 2).sum())
 
-    for _ in range(steps):
-        chances = 1 / (1 + np.exp(-np.clip(counts @ weights, -30, 30)))
-        slope = counts.T @ (lesson.won - chances) / len(chances) - hold * (weights - held)
-        curve = (counts.T * (chances * (1 - chances))) @ counts / len(chances) + (hold + 1e-5) * np.eye(len(weights))
-        step = np.linalg.solve(curve, slope)
+    for _ in range(iterations):
+        probabilities = 1 / (1 + np.exp(-np.clip(features @ weights, -30, 30)))
+        gradient = features.T @ (data.won - probabilities) / len(probabilities) - l2 * (weights - center)
+        hessian = (features.T * (probabilities * (1 - probabilities))) @ features / len(probabilities) + (l2 + 1e-5) * np.eye(len(weights))
+        step = np.linalg.solve(hessian, gradient)
         while (step**2).sum() > 1e-10 and loss(weights + step) > loss(weights):
             step = step / 2
         if (step**2).sum() <= 1e-10:
@@ -104,14 +115,17 @@ def with_urgency(weights: Floats, urgency: float) -> Floats:
 
 def wins(pool: Executor, weights: Floats, games: int) -> list[int]:
     """Of so many games at each of the measured levels."""
-    jobs = [partial(play_games, weights=weights, levels=(level,), noise=0.0) for level in MEASURED]
+    jobs = [partial(play_chunk, weights=weights, levels=(level,), noise=0.0) for level in MEASURED]
     seeds = range(CHOOSING, CHOOSING + games, CHUNK)
     return [sum(won for _, won in pool.map(job, seeds)) for job in jobs]
 
 
 def text_of(weights: Floats, command: str) -> str:
-    """The weights as agents/search/weights.toml keeps them."""
-    lines = ["# What the planner's counts are worth; agents/search/evaluation.py says what each counts.", f"# Made by: {command}"]
+    """The weights as data/evaluation_weights.toml of tetrarchia_env keeps them."""
+    lines = [
+        "# Weights of the features of the planner's evaluation; tetrarchia_env/evaluation.py says what each means.",
+        f"# Made by: {command}",
+    ]
     return "\n".join(lines + [f"{name} = {weight:.4f}" for name, weight in zip(FEATURES, weights, strict=True)]) + "\n"
 
 
@@ -127,8 +141,8 @@ def tune(
     check_folder(out)
     by_hand = np.array(load_weights(HAND_SET)[0].tolist())
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        played = pool.map(partial(play_games, weights=by_hand, levels=LEVELS, noise=noise), range(0, games, CHUNK))
-        fitted = fit(Lesson.joined(lesson for lesson, _ in played), by_hand)
+        played = pool.map(partial(play_chunk, weights=by_hand, levels=LEVELS, noise=noise), range(0, games, CHUNK))
+        fitted = fit(Dataset.joined(data for data, _ in played), by_hand)
         best, kept = -1, fitted
         for urgency in URGENCIES:
             won = wins(pool, with_urgency(fitted, urgency), measured)

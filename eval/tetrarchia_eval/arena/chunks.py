@@ -2,17 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from tetrarchia_agents import Agent, make_agent
-from tetrarchia_env.batch import Games, Masks, Seeds, new_games, step
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.bits import count
-from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import OUTCOMES, OVER
-from tetrarchia_env.options import Options
 from tetrarchia_eval.results import Header, Played
 
 GOAL = 3.0  # seconds that a chunk should take: often enough to be told of, and longer than what it costs to hand it out
