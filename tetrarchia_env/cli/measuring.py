@@ -34,8 +34,10 @@ Against = Annotated[
     list[str] | None,
     typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO, autocompletion=agent_names),
 ]
-Partners = Annotated[bool, typer.Option("--partners", help="Cross-play: each agent named with each other", rich_help_panel=WHO)]
-Games = Annotated[int, typer.Option(help="At each level", rich_help_panel=MANY)]
+CrossPlay = Annotated[
+    bool, typer.Option("--cross-play", help="Each agent named with each other, as pairs and as ad hoc teams", rich_help_panel=WHO)
+]
+Games = Annotated[int | None, typer.Option(help="At each level; 100 if not given, 20 to verify", rich_help_panel=MANY)]
 FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
 AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
 Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
@@ -43,6 +45,9 @@ Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for seve
 ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
 ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
 Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
+Verify = Annotated[
+    Path | None, typer.Option(help="Play the first games of this folder's results again: do agents still play so?", rich_help_panel=KEPT)
+]
 
 
 def eval_(
@@ -55,8 +60,8 @@ def eval_(
     agents: LineUp = "planner",
     players: Players = None,
     against: Against = None,
-    partners: Partners = False,
-    games: Games = 100,
+    cross_play: CrossPlay = False,
+    games: Games = None,
     seed: FirstSeed = 0,
     agents_seed: AgentsSeed = 0,
     workers: Workers = None,
@@ -64,16 +69,16 @@ def eval_(
     table: ToTable = None,
     plot: ToPlot = None,
     report: Report = None,
+    verify: Verify = None,
 ) -> None:
     """Play many seeded games and tell how often they are won, with intervals; compare agents on the same seeds.
 
     Results are kept: the same command goes on where it was stopped, or only shows them again.
     """
-    wishes = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
-    from tetrarchia_eval.command import evaluate
-    from tetrarchia_eval.wishes import Wishes
+    config = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
+    from tetrarchia_eval.command import EvalConfig, evaluate
 
-    evaluate(Wishes(**wishes))
+    evaluate(EvalConfig(**config))
 
 
 def bench(

@@ -6,9 +6,24 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_eval.comparison import ALL_LEVELS, Comparison, Field, all_games, compare_games, corrected, leads
-from tetrarchia_eval.crossplay import odd_one_out_matrix, pair_matrix, seat_matrix
-from tetrarchia_eval.overview import (
+from tetrarchia_eval.analysis import (
+    ALL_LEVELS,
+    Comparison,
+    GamesByTeam,
+    Summary,
+    ad_hoc_matrix,
+    all_games,
+    compare_games,
+    corrected,
+    emperor_matrix,
+    leads,
+    pair_matrix,
+    summarize,
+)
+from tetrarchia_eval.console import Part
+from tetrarchia_eval.match import Match, MatchSpec, rules_label
+from tetrarchia_eval.plots import bars, heat_map, matrix_plot
+from tetrarchia_eval.result_tables import (
     EVERYTHING,
     GAMES,
     LOST,
@@ -16,26 +31,26 @@ from tetrarchia_eval.overview import (
     MILLISECONDS,
     TURNS,
     WON,
+    Cell,
+    Column,
+    Table,
+    gain,
     lead_table,
     matrix_table,
+    p_value,
+    points,
     rival_table,
     summary_table,
     tested,
 )
-from tetrarchia_eval.plots import bars, heat_map, matrix_plot
-from tetrarchia_eval.results import Header, Run
-from tetrarchia_eval.screen import Part
-from tetrarchia_eval.summary import Summary, summarize
 from tetrarchia_eval.sweep import grid
-from tetrarchia_eval.tables import Cell, Column, Table, gain, p_value, points
-from tetrarchia_eval.wishes import ODDS, PAIRS
-from tetrarchia_eval.wording import rules
 
+PAIRS, AD_HOC = "pair", "ad-hoc"  # the two kinds of cross-play, and their folders
 FEW = 12  # levels, up to which each has its own line or bar; more are a map
 MAP = "Games won in %: the two digits of a row (tokens, fleets) and of a column (Revolts, armies) are a level."
 
 
-class Findings(Protocol):
+class EvalReport(Protocol):
     """Of one evaluation."""
 
     def shown(self) -> Iterator[Part]:
@@ -52,25 +67,25 @@ class Findings(Protocol):
 class SideBySide:
     """Line-ups by their names; the first is compared with each of the others."""
 
-    runs: Mapping[str, Run]
+    matches: Mapping[str, Match]
 
     def shown(self) -> Iterator[Part]:
         """Figures of each, then who is better."""
-        yield heading(self._header)
+        yield heading(self._spec)
         yield summary_table(self._summaries, self._lines, self._word, (GAMES, WON, MEAN_SCORE, TURNS, *self._endings, MILLISECONDS))
         if self._is_sweep:
             yield MAP
-            yield from (part for name in self.runs for part in (name, grid(self._rates(name))))
-        if len(self.runs) > 1:
+            yield from (part for name in self.matches for part in (name, grid(self._rates(name))))
+        if len(self.matches) > 1:
             yield from self._leads() if self._is_sweep else self._tests()
 
     def table(self) -> Table:
         """A line for each place and line-up; beside the others how much more the first has."""
         table = summary_table(self._summaries, self._places, self._word, EVERYTHING)
-        if len(self.runs) == 1:
+        if len(self.matches) == 1:
             return table
         found = {(one.where, one.second): tested(one) for one in self._comparisons}
-        first = next(iter(self.runs))
+        first = next(iter(self.matches))
         columns = {f"{first} minus this, won": points, "p": p_value, f"{first} minus this, score": gain, "p, score": p_value}
         more = [Column(title, text) for title, text in columns.items()]
         rows = [[*row, *found.get((str(row[0]), str(row[1])), (None,) * len(more))] for row in table.rows]
@@ -80,38 +95,38 @@ class SideBySide:
         """Bars, or a map for each line-up."""
         if not self._is_sweep:
             rates = {name: {place: found[place].win_rate for place in self._places} for name, found in self._summaries.items()}
-            return {"": bars(f"Games won\n{heading(self._header)}", rates, self._word)}
-        maps = [heat_map(f"{name}: games won\n{heading(self._header)}", grid(self._rates(name))) for name in self.runs]
-        return dict(zip(self.runs if len(maps) > 1 else [""], maps, strict=True))
+            return {"": bars(f"Games won\n{heading(self._spec)}", rates, self._word)}
+        maps = [heat_map(f"{name}: games won\n{heading(self._spec)}", grid(self._rates(name))) for name in self.matches]
+        return dict(zip(self.matches if len(maps) > 1 else [""], maps, strict=True))
 
     @cached_property
-    def _header(self) -> Header:
-        return next(iter(self.runs.values())).header
+    def _spec(self) -> MatchSpec:
+        return next(iter(self.matches.values())).spec
 
     @property
     def _is_sweep(self) -> bool:
-        return len(self._header.levels) > FEW
+        return len(self._spec.levels) > FEW
 
     @property
     def _word(self) -> str:
-        return "scenario" if self._header.arguments.get("scenario") else "level"
+        return "scenario" if self._spec.arguments.get("scenario") else "level"
 
     @cached_property
-    def _field(self) -> Field:
-        place = self._header.arguments.get("scenario")
-        field: Field = {name: {} for name in self.runs}
-        for name, run in self.runs.items():
-            for game in run.games:
-                field[name].setdefault(place or game.level, []).append(game)
-        return field
+    def _games(self) -> GamesByTeam:
+        place = self._spec.arguments.get("scenario")
+        games: GamesByTeam = {name: {} for name in self.matches}
+        for name, match in self.matches.items():
+            for game in match.games:
+                games[name].setdefault(place or game.level, []).append(game)
+        return games
 
     @property
     def _places(self) -> list[str]:
-        return list(next(iter(self._field.values())))
+        return list(next(iter(self._games.values())))
 
     @property
     def _lines(self) -> list[str]:
-        """Places that have a line on the screen."""
+        """Places that have a line in the terminal."""
         all_of_them = [ALL_LEVELS] if len(self._places) > 1 else []
         return all_of_them if self._is_sweep else [*self._places, *all_of_them]
 
@@ -119,7 +134,7 @@ class SideBySide:
     def _summaries(self) -> dict[str, dict[str, Summary]]:
         return {
             name: {**{place: summarize(games) for place, games in found.items()}, ALL_LEVELS: summarize(all_games(found))}
-            for name, found in self._field.items()
+            for name, found in self._games.items()
         }
 
     @property
@@ -132,10 +147,10 @@ class SideBySide:
 
     @cached_property
     def _comparisons(self) -> list[Comparison]:
-        first, *others = self.runs
+        first, *others = self.matches
         return corrected(
             [
-                compare_games((first, self._field[first][place]), (other, self._field[other][place]), place)
+                compare_games((first, self._games[first][place]), (other, self._games[other][place]), place)
                 for place in self._places
                 for other in others
             ]
@@ -150,63 +165,63 @@ class SideBySide:
         yield rival_table(self._comparisons, self._word)
 
     def _leads(self) -> Iterator[Part]:
-        first, *others = self.runs
+        first, *others = self.matches
         yield "On the same seeds; a level counts with p < 0.05, corrected for all levels and line-ups (Holm)."
-        yield lead_table(leads(self._field, [(first, other) for other in others], self._places))
+        yield lead_table(leads(self._games, [(first, other) for other in others], self._places))
 
 
 @dataclass(frozen=True)
-class Partners:
-    """Cross-play: runs by kind and seating."""
+class CrossPlay:
+    """Every agent with every other: matches by kind and team."""
 
-    runs: Mapping[str, Run]
+    matches: Mapping[str, Match]
 
     def shown(self) -> Iterator[Part]:
         """Three matrices."""
-        yield heading(next(iter(self.runs.values())).header)
+        yield heading(next(iter(self.matches.values())).spec)
         yield "Two players, in % of games won: rows have diocletian and galerius, columns constantius and maximian."
         yield matrix_table(pair_matrix(self._pairs), "East \\ West")
-        yield "One stranger: rows have three Emperors, columns the fourth, whichever he is."
-        yield matrix_table(odd_one_out_matrix(self._odds), "three \\ the fourth")
-        yield "The same for each Emperor that the stranger may be."
-        yield matrix_table(seat_matrix(self._odds), "three + the fourth")
+        yield "Ad hoc teamwork: rows have three Emperors, columns the fourth, whichever he is."
+        yield matrix_table(ad_hoc_matrix(self._ad_hoc), "three \\ the fourth")
+        yield "The same for each Emperor that the fourth may be."
+        yield matrix_table(emperor_matrix(self._ad_hoc), "three + the fourth")
 
     def table(self) -> Table:
-        """A line for each seating."""
+        """A line for each team."""
         columns = [*map(Column, EMPERORS), *(column for column, _ in EVERYTHING)]
         rows: list[list[Cell]] = []
-        for run in self.runs.values():
-            figures = summarize(run.games)
-            rows.append([*run.header.agents, *(value(figures) for _, value in EVERYTHING)])
+        for match in self.matches.values():
+            figures = summarize(match.games)
+            rows.append([*match.spec.agents, *(value(figures) for _, value in EVERYTHING)])
         return Table(columns, rows)
 
     def pictures(self) -> dict[str, Any]:
-        """The matrix of pairs and that of odd ones out."""
-        where = heading(next(iter(self.runs.values())).header)
+        """The matrix of pairs and that of ad hoc teams."""
+        where = heading(next(iter(self.matches.values())).spec)
         return {
             PAIRS: matrix_plot(
-                f"Pair play: games won\n{where}", pair_matrix(self._pairs), "diocletian and galerius", "constantius and maximian"
+                f"Cross-play in pairs: games won\n{where}", pair_matrix(self._pairs), "diocletian and galerius", "constantius and maximian"
             ),
-            ODDS: matrix_plot(f"One stranger: games won\n{where}", odd_one_out_matrix(self._odds), "three Emperors", "the fourth"),
+            AD_HOC: matrix_plot(f"Ad hoc teamwork: games won\n{where}", ad_hoc_matrix(self._ad_hoc), "three Emperors", "the fourth"),
         }
 
     @property
-    def _pairs(self) -> list[Run]:
-        return [run for name, run in self.runs.items() if name.startswith(PAIRS)]
+    def _pairs(self) -> list[Match]:
+        return [match for name, match in self.matches.items() if name.startswith(PAIRS)]
 
     @property
-    def _odds(self) -> list[Run]:
+    def _ad_hoc(self) -> list[Match]:
         """And each agent with itself, to compare with."""
-        alone = [run for run in self._pairs if len(set(run.header.agents)) == 1]
-        return [*alone, *(run for name, run in self.runs.items() if name.startswith(ODDS))]
+        alone = [match for match in self._pairs if len(set(match.spec.agents)) == 1]
+        return [*alone, *(match for name, match in self.matches.items() if name.startswith(AD_HOC))]
 
 
-def heading(header: Header) -> str:
+def heading(spec: MatchSpec) -> str:
     """What was played."""
-    word = "level" if len(header.levels) == 1 else "levels"
-    levels = f"{word} {', '.join(header.levels)}" if len(header.levels) <= FEW else f"{len(header.levels)} {word}"
-    last = header.first_seed + header.games - 1
-    return f"{rules(header)}, {levels}, {header.games:,} games each, seeds {header.first_seed} to {last}"
+    word = "level" if len(spec.levels) == 1 else "levels"
+    levels = f"{word} {', '.join(spec.levels)}" if len(spec.levels) <= FEW else f"{len(spec.levels)} {word}"
+    last = spec.first_seed + spec.games - 1
+    return f"{rules_label(spec)}, {levels}, {spec.games:,} games each, seeds {spec.first_seed} to {last}"
 
 
 def sentence(one: Comparison) -> str:
