@@ -7,7 +7,8 @@ from typing import Any
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, own_checkpoints, read_card
 from tetrarchia_env.files import write_whole
-from tetrarchia_eval.report.kept import Kept, load_kept
+from tetrarchia_eval.match import Match, team_label
+from tetrarchia_eval.results_page import load_matches
 from tetrarchia_eval.statistics import wilson
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -24,10 +25,9 @@ def cards() -> dict[Path, str]:
 def results() -> dict[str, dict[str, Any]]:
     """By checkpoint, and level or scenario: games, games won, the share and its 95 % interval."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for kept in [*load_kept(RESULTS, "main"), *load_kept(RESULTS, "scenarios")]:
-        if (name := checkpoint_of(kept.team)) is not None:
-            header = kept.run.header
-            found[name] |= {header.arguments.get("scenario") or level: rate_of(kept, level) for level in header.levels}
+    for match in (load_matches(RESULTS, "main") | load_matches(RESULTS, "scenarios")).values():
+        if (name := checkpoint_of(team_label(match.spec.agents))) is not None:
+            found[name] |= {match.spec.arguments.get("scenario") or level: rate_of(match, level) for level in match.spec.levels}
     return found
 
 
@@ -37,9 +37,9 @@ def checkpoint_of(team: str) -> str | None:
     return (options or [AGENT])[0].removeprefix("checkpoint=") if agent == AGENT and len(options) < 2 else None
 
 
-def rate_of(kept: Kept, level: str) -> dict[str, Any]:
+def rate_of(match: Match, level: str) -> dict[str, Any]:
     """Of the games at this level."""
-    games = [game for game in kept.run.games if game.level == level]
+    games = [game for game in match.games if game.level == level]
     won = sum(game.won for game in games)
     rate = wilson(won, len(games))
     return {"games": len(games), "won": won, "low": round(rate.low, 4), "high": round(rate.high, 4)}

@@ -5,15 +5,13 @@ An agent has one method, `act`. It decides for many games at once, so it is writ
 
 import numpy as np
 
-from tetrarchia_agents import Actions, Agent, EnvIds, assign_players, make_agent
+from tetrarchia_agents import Actions, Agent, EnvIds, make_agent, rollout
 from tetrarchia_env.batch import Games, Masks, observe
 from tetrarchia_env.board import BOARD, ROMAN_PROVINCES, SPACES
 from tetrarchia_env.engine.actions import ATTACK, END, MOVE, SECURE, SUBDUE
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_env.options import Options
-from tetrarchia_eval.arena import play_games
-from tetrarchia_eval.comparison import compare_games, corrected
-from tetrarchia_eval.summary import summarize
+from tetrarchia_eval.analysis import compare_games, corrected, summarize
 
 STEPS = np.where(np.eye(SPACES), 0, np.where(BOARD.links, 1, SPACES))
 for middle in range(SPACES):  # from links to ways between any two spaces
@@ -25,23 +23,23 @@ class Firefighter(Agent):
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Every action gets a number, and the highest of the legal ones is done."""
-        seen = observe(games).view(OBSERVATION)[:, 0]
-        here, goals = seen["figure"][:, 0], seen["revolt"][:, 0] > 0
-        no_revolt, no_token = seen["region_revolts"][:, 1:] == 0, seen["token"][..., ROMAN_PROVINCES:].sum(axis=1) == 0
+        obs = observe(games).view(OBSERVATION)[:, 0]
+        here, goals = obs["figure"][:, 0], obs["revolt"][:, 0] > 0
+        no_revolt, no_token = obs["region_revolts"][:, 1:] == 0, obs["token"][..., ROMAN_PROVINCES:].sum(axis=1) == 0
         goals[:, ROMAN_PROVINCES:] = no_revolt & no_token  # borders that can be secured (R4.5)
         away = np.where(goals[:, None], STEPS, SPACES).min(axis=2)  # steps from each space to the nearest goal
-        wishes = np.zeros(masks.shape)
-        wishes[:, SECURE] = 300 * here[:, ROMAN_PROVINCES:].any(axis=1)  # tokens are few: only for borders
-        wishes[:, ATTACK : ATTACK + SPACES] = 200 * (seen["attack"][:, 0] > 0.6)  # only a likely victory
-        wishes[:, SUBDUE] = 100
-        wishes[:, MOVE : MOVE + SPACES] = 90 - away
-        wishes[:, END] = 90.5 - (here * away).sum(axis=1)  # better than a move that leads no nearer
-        return np.where(masks, wishes, -1).argmax(axis=1)
+        values = np.zeros(masks.shape)
+        values[:, SECURE] = 300 * here[:, ROMAN_PROVINCES:].any(axis=1)  # tokens are few: only for borders
+        values[:, ATTACK : ATTACK + SPACES] = 200 * (obs["attack"][:, 0] > 0.6)  # only a likely victory
+        values[:, SUBDUE] = 100
+        values[:, MOVE : MOVE + SPACES] = 90 - away
+        values[:, END] = 90.5 - (here * away).sum(axis=1)  # better than a move that leads no nearer
+        return np.where(masks, values, -1).argmax(axis=1)
 
 
 options, seeds = Options(level="5300"), range(1_000_000, 1_000_300)
 agents = {"firefighter": Firefighter(), "greedy": make_agent("greedy"), "random": make_agent("random")}
-games = {name: play_games(options, assign_players([agent]), seeds) for name, agent in agents.items()}
+games = {name: rollout(agent, seeds, options=options) for name, agent in agents.items()}
 
 print(f"{len(seeds)} games each at level {options.level}, with intervals of 95 %")
 for name, played in games.items():

@@ -28,8 +28,8 @@ for checkpoint in bc ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
 play --agents ppo --level 4200,5300,4211,4222 --games 3000 --out results/main/ppo.jsonl
-play --agents planner,greedy,random --partners --level 4200 --games 200 --out results/crossplay
-play --agents ppo,planner --partners --level 4200 --games 200 --out results/crossplay
-play --agents ppo,ppo:ppo-2 --partners --level 4200 --games 200 --out results/crossplay
+play --agents planner,greedy,random --cross-play --level 4200 --games 200 --out results/crossplay
+play --agents ppo,planner --cross-play --level 4200 --games 200 --out results/crossplay
+play --agents ppo,ppo:ppo-2 --cross-play --level 4200 --games 200 --out results/crossplay
 play --agents mcts:simulations=400 --level 4222 --games 100 --out results/main/mcts.jsonl
 play --agents planner:beam=128:ends=128:attacks=16 --level 4222 --games 100 --out results/main/planner-128.jsonl

@@ -1,4 +1,4 @@
-"""How fast the game is, from the bare rules to each face of the environment; start-up and compile times."""
+"""How fast the game is, from the bare rules to each API of the environment; start-up and compile times."""
 
 import json
 import os
@@ -26,10 +26,10 @@ from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.show import frames_of_play
-from tetrarchia_eval import arena
+from tetrarchia_eval.arena import match_spec, play_match
 
 EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
-LANES = 512
+ENVS = 512
 START = """
 import time
 begun = time.perf_counter()
@@ -113,42 +113,43 @@ def _rate(play: Callable[[], int], seconds: float) -> float:
 
 
 def vector(**arguments: Any) -> Callable[[], int]:
-    """Random play in the vector face, the observation not copied."""
-    env = tetrarchia_v0.vector_env(LANES, copy=False, **arguments)
-    env.reset(seed=1)
-    rngs = rng_states(np.arange(LANES, dtype=np.uint64))
+    """Random play in the vector API, the observation not copied."""
+    env = tetrarchia_v0.vector_env(ENVS, copy=False, **arguments)
+    obs, _ = env.reset(seed=1)
+    rngs = rng_states(np.arange(ENVS, dtype=np.uint64))
 
     def play() -> int:
-        env.step(batch.random_actions(env.many.masks, rngs))
-        return LANES
+        nonlocal obs
+        obs, *_ = env.step(batch.random_actions(obs["action_mask"], rngs))
+        return ENVS
 
     return play
 
 
 def vec_env() -> Callable[[], int]:
-    """The same in Stable-Baselines3's face, masks asked for as MaskablePPO does."""
-    env = tetrarchia_v0.sb3_vec_env(LANES, seed=1)
+    """The same in Stable-Baselines3's API, masks asked for as MaskablePPO does."""
+    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1)
     env.reset()
-    rngs = rng_states(np.arange(LANES, dtype=np.uint64))
+    rngs = rng_states(np.arange(ENVS, dtype=np.uint64))
 
     def play() -> int:
         masks = env.env_method("action_masks").view(np.int8)
         env.step(batch.random_actions(masks, rngs))
-        return LANES
+        return ENVS
 
     return play
 
 
 def single() -> Callable[[], int]:
-    """One random game in the Gymnasium face."""
+    """One random game in the Gymnasium API."""
     env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
     rng = random.Random(1)
 
     def play() -> int:
-        seen, _ = env.reset(seed=rng.getrandbits(32))
+        obs, _ = env.reset(seed=rng.getrandbits(32))
         steps, over = 0, False
         while not over:
-            seen, _, terminated, truncated, _ = env.step(choose(rng, seen["action_mask"]))
+            obs, _, terminated, truncated, _ = env.step(choose(rng, obs["action_mask"]))
             steps, over = steps + 1, terminated or truncated
         return steps
 
@@ -163,8 +164,8 @@ def aec(env: Any) -> Callable[[], int]:
         env.reset(seed=rng.getrandbits(31))
         steps = 0
         for _ in env.agent_iter():
-            seen, _, terminated, truncated, info = env.last()
-            mask = seen["action_mask"] if "action_mask" in seen else info["action_mask"]
+            obs, _, terminated, truncated, info = env.last()
+            mask = obs["action_mask"] if "action_mask" in obs else info["action_mask"]
             env.step(None if terminated or truncated else choose(rng, mask))
             steps += 1
         return steps
@@ -189,7 +190,7 @@ def match(agent: str, games: int) -> float:
     """Seconds that the arena takes for so many games, its processes started and nothing compiled."""
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
-        arena.run(arena.plan(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
+        play_match(match_spec(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
         return time.perf_counter() - begun
 
 

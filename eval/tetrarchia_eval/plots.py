@@ -1,4 +1,4 @@
-"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of partners, learning curves.
+"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of cross-play, learning curves.
 
 The same numbers give the same bytes. Maps are in viridis, bars in Okabe and Ito's colours, and every value is also
 written: nothing is said by colour alone.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tetrarchia_env.files import atomic_write, check_folder
-from tetrarchia_eval.crossplay import Matrix
+from tetrarchia_eval.analysis import Matrix
 from tetrarchia_eval.statistics import Estimate
 from tetrarchia_eval.sweep import Grid
 

@@ -72,11 +72,11 @@ def by_seed(values: ArrayLike, seeds: ArrayLike) -> Numbers:
     return np.bincount(places, given) / counts if np.all(counts == counts[0]) else given
 
 
-def bootstrap_mean(values: ArrayLike, chance: Generator, resamples: int = RESAMPLES) -> Estimate:
+def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES) -> Estimate:
     """The mean, with the percentile interval of its bootstrap."""
     seen, counts = np.unique(_numbers("a mean", values), return_counts=True)
     number = int(counts.sum())
-    means = np.concatenate([chance.multinomial(number, counts / number, rows) @ seen / number for rows in _chunks(resamples, len(seen))])
+    means = np.concatenate([rng.multinomial(number, counts / number, rows) @ seen / number for rows in _chunks(resamples, len(seen))])
     low, high = np.quantile(means, (0.025, 0.975))
     return Estimate(float(seen @ counts) / number, float(low), float(high))
 
@@ -89,10 +89,10 @@ def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
     return PairedTest(len(one), difference, math.exp(log_mcnemar(only_first, only_second)))
 
 
-def compare_scores(first: ArrayLike, second: ArrayLike, chance: Generator) -> PairedTest:
+def compare_scores(first: ArrayLike, second: ArrayLike, rng: Generator) -> PairedTest:
     """Two columns of scores on the same seeds: the mean difference, its bootstrap and a test that flips signs."""
     one, other = _pairs(first, second)
-    return PairedTest(len(one), bootstrap_mean(one - other, chance), sign_flip(one - other, chance))
+    return PairedTest(len(one), bootstrap_mean(one - other, rng), sign_flip(one - other, rng))
 
 
 def log_mcnemar(only_first: int, only_second: int) -> float:
@@ -141,12 +141,12 @@ def _score_deviation(difference: float, more: int, less: int, pairs: int) -> flo
     return math.sqrt(max(pairs * (2 * share + difference * (1 - difference)), 0.0))
 
 
-def sign_flip(differences: ArrayLike, chance: Generator, flips: int = FLIPS) -> float:
+def sign_flip(differences: ArrayLike, rng: Generator, flips: int = FLIPS) -> float:
     """Two-sided p of a mean difference: the share of random signs that give as much; the real ones count once."""
     given = _numbers("a test", differences)
     sums = np.zeros(flips)
     for size, count in zip(*np.unique(np.abs(given), return_counts=True), strict=True):
-        sums += size * (2 * chance.binomial(count, 0.5, flips) - count)
+        sums += size * (2 * rng.binomial(count, 0.5, flips) - count)
     least = abs(given.sum()) - 1e-9 * np.abs(given).sum()  # the order of a sum of floats must not matter
     return (1 + int(np.sum(np.abs(sums) >= least))) / (1 + flips)
 

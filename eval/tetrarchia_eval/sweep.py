@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from tetrarchia_agents import GameResult
 from tetrarchia_env.options import DIGITS
-from tetrarchia_eval.results import Played
 from tetrarchia_eval.statistics import Estimate, wilson_by_seed
 
 MEANINGS = tuple(meaning for meaning, _ in DIGITS)
@@ -56,7 +56,7 @@ def grid(rates: Mapping[str, float]) -> Grid:
     return Grid(choices, values.reshape(len(choices[0]) * len(choices[1]), -1))
 
 
-def by_digit(games: Sequence[Played]) -> dict[tuple[str, str], Estimate]:
+def by_digit(games: Sequence[GameResult]) -> dict[tuple[str, str], Estimate]:
     """The win rate of all games whose level has this value of this digit."""
     return {
         (meaning, value): _rate(game for game in games if game.level[place] == value)
@@ -66,6 +66,6 @@ def by_digit(games: Sequence[Played]) -> dict[tuple[str, str], Estimate]:
     }
 
 
-def _rate(games: Iterable[Played]) -> Estimate:
+def _rate(games: Iterable[GameResult]) -> Estimate:
     some = list(games)
     return wilson_by_seed([game.won for game in some], [game.seed for game in some])

@@ -1,24 +1,29 @@
-"""The arena: the same plan gives the same games, however it is cut, shared out or interrupted."""
+"""The arena: the same spec gives the same games, however it is cut, shared out or interrupted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, TeamPolicy, make_agents
+from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult, TeamPolicy, make_agents
+from tetrarchia_agents.rollout import play_games
 from tetrarchia_env.batch import Games, Masks, agents_to_act, new_games, step
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
-from tetrarchia_eval.arena import match, plan, run
-from tetrarchia_eval.arena.chunks import play_games, seated
-from tetrarchia_eval.results import Played, load_run
+from tetrarchia_eval import arena, workers
+from tetrarchia_eval.arena import match_spec, play_match
+from tetrarchia_eval.match import MatchSpec
+from tetrarchia_eval.result_files import load_match
+from tetrarchia_eval.workers import Roster
 
 EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
-PLAN = plan("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
+SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 
 
 @dataclass(frozen=True)
@@ -59,41 +64,45 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of PLAN, never interrupted."""
+    """The file of SPEC, never interrupted."""
     path = tmp_path_factory.mktemp("arena") / "whole.jsonl"
-    run(PLAN, path, workers=1)
+    play_match(SPEC, path, workers=1)
     return path
 
 
-def same(games: Sequence[Played]) -> list[Played]:
+def same(games: Sequence[GameResult]) -> list[GameResult]:
     """All that two plays of the same games must agree in: how long they took is another matter."""
-    return [replace(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in games]
+    return [replace_fields(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in games]
 
 
-def test_the_same_plan_gives_the_same_games(file: Path, whole: Path) -> None:
-    again = run(PLAN, file, workers=1)
-    assert same(again.games) == same(load_run(whole).games)
-    assert [(game.level, game.seed) for game in again.games] == [PLAN.job(index) for index in range(12)]
+def index_of(spec: MatchSpec, game: GameResult) -> int:
+    return [spec.job(index) for index in range(spec.total)].index((game.level, game.seed))
+
+
+def test_the_same_spec_gives_the_same_games(file: Path, whole: Path) -> None:
+    again = play_match(SPEC, file, workers=1)
+    assert same(again.games) == same(load_match(whole).games)
+    assert [(game.level, game.seed) for game in again.games] == [SPEC.job(index) for index in range(12)]
     assert len({game.steps for game in again.games}) > 1
 
 
 def test_what_is_returned_is_what_the_file_holds(file: Path) -> None:
-    assert run(PLAN, file, workers=1) == load_run(file)
+    assert play_match(SPEC, file, workers=1) == load_match(file)
     assert len(file.read_text().splitlines()) == 1 + 12
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
 def test_chunks_do_not_matter(file: Path, whole: Path, chunk: int) -> None:
-    assert same(run(PLAN, file, workers=1, chunk=chunk).games) == same(load_run(whole).games)
+    assert same(play_match(SPEC, file, workers=1, chunk=chunk).games) == same(load_match(whole).games)
 
 
-def test_lanes_do_not_matter() -> None:
+def test_env_ids_do_not_matter() -> None:
     agents = make_agents("random")
-    forwards = play_games(EVERYTHING, agents, range(5), run_seed=1)
-    backwards = play_games(EVERYTHING, agents, [4, 3, 2, 1, 0], run_seed=1)
-    alone = [play_games(EVERYTHING, agents, seed, run_seed=1)[0] for seed in range(5)]
-    assert [replace(game, index=0) for game in same(forwards)] == same(alone)
-    assert [replace(game, index=0) for game in same(backwards[::-1])] == same(alone)
+    forwards = play_games(EVERYTHING, agents, range(5), agents_seed=1)
+    backwards = play_games(EVERYTHING, agents, [4, 3, 2, 1, 0], agents_seed=1)
+    alone = [play_games(EVERYTHING, agents, seed, agents_seed=1)[0] for seed in range(5)]
+    assert same(forwards) == same(alone)
+    assert same(backwards[::-1]) == same(alone)
 
 
 def test_the_runs_seed_matters() -> None:
@@ -102,25 +111,25 @@ def test_the_runs_seed_matters() -> None:
 
 
 def test_workers_do_not_matter(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "ALONE", -1.0)  # not a chunk in this process
-    monkeypatch.setattr(match, "PAYS", -1.0)
-    told: list[Played] = []
-    assert same(run(PLAN, file, workers=2, chunk=2, progress=told.extend).games) == same(load_run(whole).games)
-    assert same(load_run(file).games) == same(load_run(whole).games)
-    assert sorted(game.index for game in told) == list(range(12))
+    monkeypatch.setattr(arena, "ALONE", -1.0)  # not a chunk in this process
+    monkeypatch.setattr(arena, "PAYS", -1.0)
+    told: list[GameResult] = []
+    assert same(play_match(SPEC, file, workers=2, chunk=2, progress=told.extend).games) == same(load_match(whole).games)
+    assert same(load_match(file).games) == same(load_match(whole).games)
+    assert sorted(index_of(SPEC, game) for game in told) == list(range(12))
 
 
 def test_a_workers_error_is_the_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "ALONE", -1.0)
-    monkeypatch.setattr(match, "PAYS", -1.0)
+    monkeypatch.setattr(arena, "ALONE", -1.0)
+    monkeypatch.setattr(arena, "PAYS", -1.0)
     with pytest.raises(ValueError, match=r"^unknown agent 'witness'"):  # there only this process knows it
-        run(plan("witness", 2), file, workers=2)
-    assert load_run(file, unfinished_ok=True).games == ()
+        play_match(match_spec("witness", 2), file, workers=2)
+    assert load_match(file, unfinished_ok=True).games == ()
 
 
 def test_an_illegal_action_is_an_error(file: Path) -> None:
     with pytest.raises(ValueError, match=r"^action 454 is not legal"):
-        run(plan("cheat", 2), file, workers=1)
+        play_match(match_spec("cheat", 2), file, workers=1)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 7, 11])
@@ -128,61 +137,61 @@ def test_an_illegal_action_is_an_error(file: Path) -> None:
 def test_an_interrupted_run_goes_on_to_the_same_file(file: Path, whole: Path, kept: int, half: int) -> None:
     lines = whole.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: 1 + kept]) + lines[1 + kept][:half])
-    told: list[Sequence[Played]] = []
-    finished = run(PLAN, file, workers=1, chunk=3, progress=told.append)
-    assert finished == load_run(file)
-    assert same(finished.games) == same(load_run(whole).games)
+    told: list[Sequence[GameResult]] = []
+    finished = play_match(SPEC, file, workers=1, chunk=3, progress=told.append)
+    assert finished == load_match(file)
+    assert same(finished.games) == same(load_match(whole).games)
     assert file.read_bytes().startswith(b"".join(lines[: 1 + kept]))
     assert len(told[0]) == kept
     assert sum(map(len, told)) == 12
 
 
 def test_ctrl_c_keeps_what_was_played(file: Path, whole: Path) -> None:
-    def interrupt(games: Sequence[Played]) -> None:
-        if any(game.index == 4 for game in games):
+    def interrupt(games: Sequence[GameResult]) -> None:
+        if any(index_of(SPEC, game) == 4 for game in games):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(PLAN, file, workers=1, chunk=1, progress=interrupt)
-    assert len(load_run(file, unfinished_ok=True).games) == 5
-    assert same(run(PLAN, file, workers=1).games) == same(load_run(whole).games)
+        play_match(SPEC, file, workers=1, chunk=1, progress=interrupt)
+    assert len(load_match(file, unfinished_ok=True).games) == 5
+    assert same(play_match(SPEC, file, workers=1).games) == same(load_match(whole).games)
 
 
 def test_a_finished_run_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run(PLAN, file, workers=1)
-    monkeypatch.setattr(match, "play_chunk", None)
-    assert run(PLAN, file, workers=1) == first
+    first = play_match(SPEC, file, workers=1)
+    monkeypatch.setattr(workers, "play_chunk", None)
+    assert play_match(SPEC, file, workers=1) == first
 
 
 @pytest.mark.parametrize(
     ("other", "sentence"),
     [
-        (replace(PLAN, games=7), "it holds another run, of games 6, not 7: choose another file"),
-        (replace(PLAN, seed=4, levels=("4200",)), r"of levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
-        (replace(PLAN, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "of agents .*'random'.*, not .*'witness'"),
-        (replace(PLAN, versions={"tetrarchia": "9.9"}), "of tetrarchia version '.*', not '9.9'"),
+        (replace(SPEC, games=7), "it holds another match, of games 6, not 7: choose another file"),
+        (replace(SPEC, seed=4, levels=("4200",)), r"of levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
+        (replace(SPEC, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "of agents .*'random'.*, not .*'witness'"),
+        (replace(SPEC, versions={"tetrarchia": "9.9"}), "of tetrarchia version '.*', not '9.9'"),
     ],
 )
 def test_another_plan_does_not_go_on(whole: Path, other: Any, sentence: str) -> None:
     before = whole.read_bytes()
     with pytest.raises(ValueError, match=sentence):
-        run(other, whole, workers=1)
+        play_match(other, whole, workers=1)
     assert whole.read_bytes() == before
 
 
 def test_another_machine_goes_on(file: Path, whole: Path) -> None:
     file.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:4]))
-    elsewhere = replace(PLAN, machine={"cores": 64}, versions={**PLAN.versions, "python": "4.0"})
-    assert same(run(elsewhere, file, workers=1).games) == same(load_run(whole).games)
+    elsewhere = replace(SPEC, machine={"cores": 64}, versions={**SPEC.versions, "python": "4.0"})
+    assert same(play_match(elsewhere, file, workers=1).games) == same(load_match(whole).games)
 
 
 def test_there_is_one_writer_at_a_time(file: Path) -> None:
-    def meddle(games: Sequence[Played]) -> None:
-        if games and games[-1].index + 1 < PLAN.total:
+    def meddle(games: Sequence[GameResult]) -> None:
+        if games and index_of(SPEC, games[-1]) + 1 < SPEC.total:
             with pytest.raises(ValueError, match=r"another process writes into it"):
-                run(PLAN, file, workers=1)
+                play_match(SPEC, file, workers=1)
 
-    assert run(PLAN, file, workers=1, chunk=1, progress=meddle) == load_run(file)
+    assert play_match(SPEC, file, workers=1, chunk=1, progress=meddle) == load_match(file)
 
 
 @pytest.mark.parametrize(
@@ -199,33 +208,33 @@ def test_there_is_one_writer_at_a_time(file: Path) -> None:
         ({"first_seed": -1}, "a seed is a whole number"),
     ],
 )
-def test_a_wrong_wish_is_refused_at_the_door(arguments: dict[str, Any], sentence: str) -> None:
+def test_a_wrong_spec_is_refused_at_the_door(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        plan(**{"agents": "random", "games": 1, **arguments})
+        match_spec(**{"agents": "random", "games": 1, **arguments})
 
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": 1.5}, {"chunk": 0}, {"chunk": "many"}])
-def test_nothing_is_written_for_a_wrong_wish(file: Path, wrong: dict[str, Any]) -> None:
+def test_nothing_is_written_for_a_wrong_number(file: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=rf"{next(iter(wrong))} is a whole number from 1 on"):
-        run(PLAN, file, **wrong)
+        play_match(SPEC, file, **wrong)
     assert not file.exists()
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"there is no folder"):
-        run(PLAN, tmp_path / "none" / "run.jsonl")
+        play_match(SPEC, tmp_path / "none" / "run.jsonl")
 
 
 def test_a_scenario_is_played_at_its_level(file: Path) -> None:
     scenario = Options(scenario="great_persian_war")
-    played = run(plan("random", 2, scenario="great_persian_war"), file, workers=1)
-    assert played.header.levels == scenario.level_names == (played.games[0].level,)
+    played = play_match(match_spec("random", 2, scenario="great_persian_war"), file, workers=1)
+    assert played.spec.levels == scenario.level_names == (played.games[0].level,)
     assert same(played.games) == same(play_games(scenario, make_agents("random"), range(2), 0))
 
 
 @pytest.mark.parametrize("options", [Options(level="4200"), EVERYTHING, Options(scenario="danube_wars", max_turns=5)])
 def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
-    (played,) = play_games(options, make_agents("random"), 11, run_seed=2)
+    (played,) = play_games(options, make_agents("random"), 11, agents_seed=2)
     team, env_id, actions = TeamPolicy(make_agents("random"), 1, 2), np.array([0]), []
     games, masks = new_games(options, 11)
     team.begin(env_id, 11)
@@ -248,10 +257,10 @@ def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
         (None, "witness:a,witness:b", "aabb"),
     ],
 )
-def test_players_have_their_seats(players: int | None, names: str, emperors: str) -> None:
+def test_players_have_their_emperors(players: int | None, names: str, emperors: str) -> None:
     """R13.1."""
-    assert plan(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
-    assert len({id(agent) for agent in seated(plan(names, 1, players=players).agents)}) == len(set(emperors))
+    assert match_spec(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
+    assert len({id(agent) for agent in Roster().team(match_spec(names, 1, players=players).agents)}) == len(set(emperors))
 
 
 def test_each_player_decides_for_his_emperors_only() -> None:
@@ -277,7 +286,7 @@ def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pyt
         real.append(games.copy())
         step(games, actions, masks)
 
-    monkeypatch.setattr("tetrarchia_eval.arena.chunks.step", watched)
+    monkeypatch.setattr("tetrarchia_env.batch.step", watched)
     played = play_games(Options(), (agent,) * 4, range(6), 0)
     shown = [note[1] for note in agent.notes[1:]]
     assert sum(map(len, shown)) == sum(game.steps for game in played)
@@ -288,11 +297,10 @@ def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pyt
         assert copies.tobytes() == games.tobytes()
 
 
-def test_a_round_is_played_before_the_run_and_forgotten(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_is_played_before_the_match_and_forgotten(file: Path) -> None:
     """What takes long only the first time is then not in the file."""
     agent = Witness(notes=[])
-    monkeypatch.setattr(match, "seated", lambda names: (agent,) * 4)
-    played = run(plan("witness", 1), file, workers=1).games
+    played = play_match(match_spec("witness", 1), file, workers=1, roster=Roster({"witness": agent})).games
     first, second = (place for place, note in enumerate(agent.notes) if note[0] == "begin")
     assert {int(games["max_turns"][0]) for _, games, _ in agent.notes[first + 1 : second]} == {4}
     assert {emperors[0] for _, _, emperors in agent.notes[first + 1 : second]} == {0, 1, 2, 3}

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds
+from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult
 from tetrarchia_env import cli
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_eval import command as body
-from tetrarchia_eval.arena import match
-from tetrarchia_eval.results import Played, load_run
-from tetrarchia_eval.wording import command as words_of
+from tetrarchia_eval import workers
+from tetrarchia_eval.arena import Arena
+from tetrarchia_eval.match import repeat_command
+from tetrarchia_eval.result_files import load_match
 
 TINY = ("--agents", "random", "--games", "20", "--workers", "1")
 Command = Callable[..., "Ended"]
@@ -31,8 +31,8 @@ class Ended:
     err: str
 
     @property
-    def kept(self) -> list[Path]:
-        return [Path(line.removeprefix("kept: ")) for line in self.out.splitlines() if line.startswith("kept: ")]
+    def saved(self) -> list[Path]:
+        return [Path(line.removeprefix("saved: ")) for line in self.out.splitlines() if line.startswith("saved: ")]
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return type_in
 
 
-def games_of(path: Path) -> list[Played]:
+def games_of(path: Path) -> list[GameResult]:
     """All but how long they took."""
-    return [replace(game, seconds=(0.0,) * 4) for game in load_run(path).games]
+    return [replace(game, seconds=(0.0,) * 4) for game in load_match(path).games]
 
 
 def row_of(shown: Ended, *cells: str) -> str:
-    """The line of the screen that begins with these."""
+    """The line of the terminal that begins with these."""
     (line,) = (line for line in shown.out.splitlines() if line.split()[: len(cells)] == list(cells))
     return line
 
@@ -84,10 +84,10 @@ def test_a_tiny_run_is_shown_and_kept(run: Command) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert "base game, level 4211, 20 games each, seeds 0 to 19" in shown.out
     assert "% (" in row_of(shown, "4211", "random", "20")
-    (file,) = shown.kept
+    (file,) = shown.saved
     assert file.parent == Path("runs/eval")
     assert file.name.startswith("random_4211_seeds-0-19_")
-    assert len(load_run(file).games) == 20
+    assert len(load_match(file).games) == 20
 
 
 def test_the_same_command_elsewhere_plays_the_same_games(run: Command) -> None:
@@ -99,12 +99,12 @@ def test_the_same_command_elsewhere_plays_the_same_games(run: Command) -> None:
 
 def test_the_same_command_again_goes_on_or_only_prints(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(*TINY)
-    (file,) = first.kept
+    (file,) = first.saved
     whole, lines = games_of(file), file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:8]) + lines[8][:30])
-    assert run(*TINY).kept == [file]
+    assert run(*TINY).saved == [file]
     assert games_of(file) == whole
-    monkeypatch.setattr(match, "play_chunk", None)  # nothing is left to play
+    monkeypatch.setattr(workers, "play_chunk", None)  # nothing is left to play
     assert run(*TINY).code == 0
 
 
@@ -112,16 +112,16 @@ def test_ctrl_c_says_how_to_go_on(run: Command, monkeypatch: pytest.MonkeyPatch)
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(body, "run", interrupted)
+    monkeypatch.setattr(Arena, "play", interrupted)
     shown = run(*TINY)
     assert shown.code == 130
     assert shown.err == "tetrarchia: stopped; what was played is kept, and the same command goes on from there.\n"
 
 
 def test_another_version_of_an_agent_plays_anew(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, named = run(*TINY).kept, run(*TINY, "--out", "named.jsonl")
-    monkeypatch.setattr(match, "fingerprint", lambda agent: "changed")
-    after, refused = run(*TINY).kept, run(*TINY, "--out", "named.jsonl")
+    before, named = run(*TINY).saved, run(*TINY, "--out", "named.jsonl")
+    monkeypatch.setattr(workers, "fingerprint", lambda agent: "changed")
+    after, refused = run(*TINY).saved, run(*TINY, "--out", "named.jsonl")
     assert before != after
     assert (named.code, refused.code) == (0, 2)
     assert "named.jsonl: it holds games of another version of random" in refused.err
@@ -130,7 +130,7 @@ def test_another_version_of_an_agent_plays_anew(run: Command, monkeypatch: pytes
 
 def test_a_rival_is_compared_in_a_sentence(run: Command) -> None:
     shown = run(*TINY, "--against", "greedy", "--out", "both")
-    assert shown.kept == [Path("both/random.jsonl"), Path("both/greedy.jsonl")]
+    assert shown.saved == [Path("both/random.jsonl"), Path("both/greedy.jsonl")]
     assert "random minus greedy on the same 20 seeds: games won " in shown.out
     assert "(McNemar's exact test); score " in shown.out
 
@@ -150,14 +150,14 @@ def test_several_rivals_are_compared_in_a_table(run: Command) -> None:
 
 def test_players_share_the_emperors(run: Command) -> None:
     """R13.1."""
-    (file,) = run("--agents", "random,greedy,random", "--players", "3", "--games", "2", "--workers", "1").kept
-    assert load_run(file).header.agents == ("random", "random", "greedy", "random")
+    (file,) = run("--agents", "random,greedy,random", "--players", "3", "--games", "2", "--workers", "1").saved
+    assert load_match(file).spec.agents == ("random", "random", "greedy", "random")
 
 
 def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
     names = [f"named:{'x' * 200}{last}" for last in "ab"]
-    first, second = run("--agents", names[0], "--against", names[1], "--games", "1", "--max-turns", "2", "--workers", "1").kept
+    first, second = run("--agents", names[0], "--against", names[1], "--games", "1", "--max-turns", "2", "--workers", "1").saved
     assert first != second
     assert len(first.name) == len(second.name) == 150 + len("_12345678.jsonl")
 
@@ -190,15 +190,15 @@ def test_a_sweep_is_a_map(run: Command) -> None:
     assert len(json.loads(Path("map.json").read_text(encoding="utf-8"))) == 2 * 81
 
 
-def test_partners_are_matrices_and_files_that_the_page_is_made_of(run: Command) -> None:
+def test_cross_play_is_matrices_and_files_that_the_page_is_made_of(run: Command) -> None:
     pytest.importorskip("matplotlib")
-    shown = run("--agents", "random,greedy", "--partners", "--games", "3", "--out", "crossplay", "--table", "t.md", "--plot", "p.png")
-    assert "kept: 12 files in crossplay" in shown.out
+    shown = run("--agents", "random,greedy", "--cross-play", "--games", "3", "--out", "crossplay", "--table", "t.md", "--plot", "p.png")
+    assert "saved: 12 files in crossplay" in shown.out
     assert len(row_of(shown, "greedy", "+", "random").split("%")) == 5
-    assert {path.name for path in Path().glob("p-*.png")} == {"p-pair.png", "p-odd.png"}
+    assert {path.name for path in Path().glob("p-*.png")} == {"p-pair.png", "p-ad-hoc.png"}
     assert len(Path("t.md").read_text(encoding="utf-8").splitlines()) == 2 + 12
     assert len(list(Path("crossplay/pair").iterdir())) == 4
-    assert Path("crossplay/odd/random+greedy@maximian.jsonl").is_file()
+    assert Path("crossplay/ad-hoc/random+greedy@maximian.jsonl").is_file()
     Path("results").mkdir()
     Path("crossplay").rename("results/crossplay")
     page = run("--report", "results", "--out", "page.md")
@@ -228,9 +228,9 @@ def test_a_few_levels_are_bars(run: Command, plot: str) -> None:
 )
 def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words: tuple[str, ...]) -> None:
     run("--agents", "random", "--games", "1", *words, "--out", "first.jsonl")
-    header = load_run("first.jsonl").header
-    assert run(*words_of(header, "second.jsonl").split()[2:]).code == 0
-    assert load_run("second.jsonl").header == header
+    spec = load_match("first.jsonl").spec
+    assert run(*repeat_command(spec, "second.jsonl").split()[2:]).code == 0
+    assert load_match("second.jsonl").spec == spec
     assert games_of(Path("second.jsonl")) == games_of(Path("first.jsonl"))
 
 
@@ -253,8 +253,8 @@ def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words
         (("--seed", "-1"), "a seed is a whole number"),
         (("--workers", "0"), "workers is a whole number from 1 on, not 0"),
         (("--max-turns", "0"), "max_turns is a whole number"),
-        (("--partners",), "partners: give at least two agents, with commas, not 'random'"),
-        (("--agents", "random,greedy", "--partners", "--players", "2"), "give neither against nor players"),
+        (("--cross-play",), "cross-play: give at least two agents, with commas, not 'random'"),
+        (("--agents", "random,greedy", "--cross-play", "--players", "2"), "give neither against nor players"),
         (("--plot", "plot.jpg"), "a picture is written as .png or .svg, not '.jpg'"),
         (("--table", "table.xlsx"), "a table is written as .md, .csv, .json, not '.xlsx'"),
         (("--table", "nowhere/table.md"), "there is no folder nowhere"),
@@ -265,7 +265,7 @@ def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words
         (("--against", "greedy", "--out", "file.txt"), "several line-ups are kept in a folder, a file for each, not 'file.txt'"),
         (("--out", "empty.jsonl"), "results empty.jsonl: it is empty"),
         (("--out", "old.jsonl"), "environment 'tetrarchia_v9', not 1 and 'tetrarchia_v0'"),
-        (("--out", "kept.jsonl"), "it holds another run, of games 2, not 20: choose another file"),
+        (("--out", "kept.jsonl"), "it holds another match, of games 2, not 20: choose another file"),
         (("--report", "folder"), "report: the page is made of kept results alone"),
     ],
 )

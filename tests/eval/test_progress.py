@@ -1,17 +1,17 @@
 """How a long run is cut into chunks, and what is seen of it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import inf
 
 import pytest
+from msgspec.structs import replace
 
-from tetrarchia_eval.arena import plan, progress
-from tetrarchia_eval.arena.chunks import GOAL, GROWTH, Chunks
-from tetrarchia_eval.arena.progress import Tally, showing
-from tetrarchia_eval.results import Played
+from tetrarchia_agents import GameResult
+from tetrarchia_eval import console
+from tetrarchia_eval.arena import GOAL, GROWTH, Chunks, match_spec
+from tetrarchia_eval.console import Tally, showing
 
-PLAN = plan("random", 6, levels=["4200", "4211"])
+SPEC = match_spec("random", 6, levels=["4200", "4211"])
 
 
 def chunks_of(chunks: Chunks, seconds_a_game: float) -> Iterator[range]:
@@ -21,34 +21,34 @@ def chunks_of(chunks: Chunks, seconds_a_game: float) -> Iterator[range]:
 
 
 def test_chunks_cover_every_game_once_and_never_two_levels() -> None:
-    cut = list(chunks_of(Chunks(replace(PLAN, games=100), 30), 0.001))
+    cut = list(chunks_of(Chunks(replace(SPEC, games=100), 30), 0.001))
     assert [index for chunk in cut for index in chunk] == list(range(30, 200))
     assert {(chunk[0] // 100) == (chunk[-1] // 100) for chunk in cut} == {True}
 
 
 def test_chunks_grow_until_they_take_their_time() -> None:
-    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(PLAN, games=5000), 0), 0.01)]
+    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(SPEC, games=5000), 0), 0.01)]
     assert sizes[:3] == [1, GROWTH, GROWTH**2]
     assert max(sizes) <= GOAL / 0.01 < GROWTH * max(sizes)
 
 
 def test_slow_agents_are_told_of_game_by_game() -> None:
-    assert {len(chunk) for chunk in chunks_of(Chunks(PLAN, 0), 60.0)} == {1}
+    assert {len(chunk) for chunk in chunks_of(Chunks(SPEC, 0), 60.0)} == {1}
 
 
-def test_a_wished_chunk_is_reached_whatever_it_takes() -> None:
-    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(PLAN, games=1000), 0, most=50, goal=inf), 60.0)]
+def test_a_chunk_asked_for_is_reached_whatever_it_takes() -> None:
+    sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(SPEC, games=1000), 0, most=50, goal=inf), 60.0)]
     assert max(sizes) == 50
 
 
-def won(number: int, of: int) -> list[Played]:
+def won(number: int, of: int) -> list[GameResult]:
     outcomes = ["won"] * number + ["rome fell"] * (of - number)
-    return [Played(i, "4200", i, outcome, 0, 1, 4, 0, (1, 1, 1, 1), (0.0,) * 4) for i, outcome in enumerate(outcomes)]
+    return [GameResult("4200", i, outcome, 0, 1, 0, (1, 1, 1, 1), (0.0,) * 4) for i, outcome in enumerate(outcomes)]
 
 
 def test_progress_tells_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tally = Tally(1000)
     tally.begin("", won(0, of=400))  # an earlier command's
     assert tally.text() == "0.0% won, 400 of 1,000 games"
@@ -59,7 +59,7 @@ def test_progress_tells_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch
 
 def test_compiling_is_no_part_of_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tally = Tally(100)
     tally.begin("planner", [])
     now += 120
@@ -71,7 +71,7 @@ def test_compiling_is_no_part_of_the_speed(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_progress_of_several_runs_counts_all_and_tells_wins_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tally = Tally(300)
     tally.begin("planner", won(80, of=100))  # an earlier command's
     now += 5  # other runs were looked for
@@ -90,7 +90,7 @@ def test_without_a_terminal_there_are_a_few_lines(monkeypatch: pytest.MonkeyPatc
         tell = progress_of("planner")
         tell(won(1, of=6))
         assert capsys.readouterr().err == ""
-        monkeypatch.setattr(progress, "EVERY", 0.0)
+        monkeypatch.setattr(console, "EVERY", 0.0)
         tell(won(1, of=6))
     assert capsys.readouterr().err.startswith("tetrarchia: planner 16.7% won, 12 of 12 games")
 

@@ -1,4 +1,4 @@
-"""Tables, pictures and the page of results, from small made-up runs."""
+"""Tables, pictures and the page of results, from small made-up matches."""
 
 import csv
 import json
@@ -8,33 +8,31 @@ from typing import Any
 
 import pytest
 
-from helpers.made_up_runs import header, keep, run
-from tetrarchia_eval.comparison import compare_games
-from tetrarchia_eval.crossplay import odd_one_out_seatings, pair_matrix, pair_seatings
+from helpers.made_up_runs import match, spec
+from helpers.made_up_runs import save as keep
+from tetrarchia_eval.analysis import ad_hoc_teams, compare_games, pair_matrix, pair_teams, summarize
+from tetrarchia_eval.match import Match, repeat_command, rules_label, team_label
 from tetrarchia_eval.plots import bars, heat_map, matrix_plot, save
-from tetrarchia_eval.report import write_report
-from tetrarchia_eval.report.kept import Kept
-from tetrarchia_eval.results import Run, load_run
+from tetrarchia_eval.result_files import load_match
+from tetrarchia_eval.result_tables import Column, Table, figure, gain, milliseconds, p_value, percent, points, write_table
+from tetrarchia_eval.results_page import write_report
 from tetrarchia_eval.statistics import Estimate, wilson
-from tetrarchia_eval.summary import summarize
 from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, grid
-from tetrarchia_eval.tables import Column, Table, figure, gain, milliseconds, p_value, percent, points, write_table
-from tetrarchia_eval.wording import rules
 
 
 def keep_all(folder: Path) -> Path:
     """Files of every chapter."""
     for name in ("strong", "weak"):
-        keep(folder / f"main/{name}.jsonl", run(name, ("4200", "4222"), 40))
-        keep(folder / f"sweep/{name}.jsonl", run(name, RULEBOOK_LEVELS, 2))
-        keep(folder / f"scenarios/{name}.jsonl", run(name, scenario="danube_wars"))
-    keep(folder / "options/dux.jsonl", run("strong", ("4211",), modules=["dux"]))
-    keep(folder / "options/base.jsonl", run("strong", ("4211",)))
-    for seating in pair_seatings(["strong", "weak"]):
-        keep(folder / f"crossplay/pair/{seating.label}.jsonl", run(seating.agents))
-    for seating in odd_one_out_seatings(["strong", "weak"]):
-        if len(set(seating.agents)) == 2:
-            keep(folder / f"crossplay/odd/{seating.label}.jsonl", run(seating.agents))
+        keep(folder / f"main/{name}.jsonl", match(name, ("4200", "4222"), 40))
+        keep(folder / f"sweep/{name}.jsonl", match(name, RULEBOOK_LEVELS, 2))
+        keep(folder / f"scenarios/{name}.jsonl", match(name, scenario="danube_wars"))
+    keep(folder / "options/dux.jsonl", match("strong", ("4211",), modules=["dux"]))
+    keep(folder / "options/base.jsonl", match("strong", ("4211",)))
+    for team in pair_teams(["strong", "weak"]):
+        keep(folder / f"crossplay/pair/{team.label}.jsonl", match(team.agents))
+    for team in ad_hoc_teams(["strong", "weak"]):
+        if len(set(team.agents)) == 2:
+            keep(folder / f"crossplay/ad-hoc/{team.label}.jsonl", match(team.agents))
     return folder
 
 
@@ -108,37 +106,37 @@ def test_row_of_the_wrong_length_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "words"),
+    ("played", "words"),
     [
-        (run("strong", ("4200", "4211"), 3), "--agents strong --level 4200,4211 --games 3 --seed 0"),
-        (run(("strong", "strong", "weak", "weak")), "--agents strong,weak --level 4200 --games 20 --seed 0"),
-        (run(("strong", "weak", "weak", "weak")), "--agents strong,weak,weak,weak --level 4200 --games 20 --seed 0"),
-        (run("weak", scenario="danube_wars"), "--agents weak --scenario danube_wars --games 20 --seed 0"),
+        (match("strong", ("4200", "4211"), 3), "--agents strong --level 4200,4211 --games 3 --seed 0"),
+        (match(("strong", "strong", "weak", "weak")), "--agents strong,weak --level 4200 --games 20 --seed 0"),
+        (match(("strong", "weak", "weak", "weak")), "--agents strong,weak,weak,weak --level 4200 --games 20 --seed 0"),
+        (match("weak", scenario="danube_wars"), "--agents weak --scenario danube_wars --games 20 --seed 0"),
         (
-            run("weak", variants=["imperivm", "diarchia"], modules=["dux"]),
+            match("weak", variants=["imperivm", "diarchia"], modules=["dux"]),
             "--agents weak --level 4200 --variants imperivm,diarchia --modules dux --games 20 --seed 0",
         ),
     ],
 )
-def test_command_makes_the_run_again(kept: Run, words: str) -> None:
-    assert Kept("results/main/x.jsonl", kept).command == f"tetrarchia eval {words} --out results/main/x.jsonl"
+def test_command_makes_the_run_again(played: Match, words: str) -> None:
+    assert repeat_command(played.spec, "results/main/x.jsonl") == f"tetrarchia eval {words} --out results/main/x.jsonl"
 
 
 def test_team_takes_as_few_names_as_it_can() -> None:
     """R13.1."""
-    assert [team(tuple(team)) for team in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
+    assert [team_label(tuple(agents)) for agents in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
 
 
 def test_rules_are_told_in_the_games_words() -> None:
-    assert rules(header("weak")) == "base game"
-    assert rules(header("weak", scenario="danube_wars", variants=["imperivm"])) == "danube_wars + imperivm"
-    assert rules(header("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + 50 turns at most"
+    assert rules_label(spec("weak")) == "base game"
+    assert rules_label(spec("weak", scenario="danube_wars", variants=["imperivm"])) == "danube_wars + imperivm"
+    assert rules_label(spec("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + 50 turns at most"
 
 
 def pictures() -> dict[str, Any]:
     pytest.importorskip("matplotlib")
     rates = {"strong": {"4200": wilson(8, 10), "4211": wilson(0, 10)}, "weak": {"4200": wilson(10, 10)}}
-    matrix = pair_matrix([run(seating.agents) for seating in pair_seatings(["strong", "weak"])[1:]])
+    matrix = pair_matrix([match(team.agents) for team in pair_teams(["strong", "weak"])[1:]])
     return {
         "bars": bars("Win rates", rates, "level"),
         "heat": heat_map("81 levels", grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
@@ -177,11 +175,11 @@ def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
         "## All levels",
         "## The historical scenarios",
         "## Variants and modules",
-        "## Cross-play: cooperation with strangers",
+        "## Cross-play and ad hoc teamwork",
         "## How the numbers are made",
     ]
     assert "`make results`" in text.partition("\n## ")[0]
-    for name in ("standard-levels", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-odd"):
+    for name in ("standard-levels", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-ad-hoc"):
         assert f"](pictures/results/{name}.svg)" in text
         assert (page.parent / f"pictures/results/{name}.svg").is_file()
         assert (page.parent / f"pictures/results/{name}.png").is_file()
@@ -190,7 +188,7 @@ def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
 @pytest.mark.slow
 def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
     text, results = page.read_text(encoding="utf-8"), page.parents[1] / "results"
-    strong, weak = (load_run(results / f"main/{name}.jsonl").games for name in ("strong", "weak"))
+    strong, weak = (load_match(results / f"main/{name}.jsonl").games for name in ("strong", "weak"))
     rates = [percent(summarize(games).win_rate) for games in (strong[:40], strong[40:])]
     assert f"| strong | {rates[0]} | {rates[1]} |" in text
     assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
@@ -211,7 +209,7 @@ def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None
 
 def test_page_leaves_out_chapters_without_files(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    keep(tmp_path / "results/scenarios/weak.jsonl", run("weak", scenario="great_persian_war"))
+    keep(tmp_path / "results/scenarios/weak.jsonl", match("weak", scenario="great_persian_war"))
     text = page_of(tmp_path / "results").read_text(encoding="utf-8")
     assert "great_persian_war" in text
     assert "standard levels" not in text
@@ -231,14 +229,14 @@ def test_page_into_no_folder_is_refused(results: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "other", "reason"),
     [
-        ("main/other.jsonl", run("middling", modules=["dux"]), "keep them in different folders"),
-        ("main/again.jsonl", run("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
-        ("crossplay/pair/odd.jsonl", run(("weak", "strong", "weak", "weak")), "pair play gives"),
-        ("search/mcts.jsonl", run("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
-        ("crossplay/odd/other.jsonl", run("middling", ("4211",)), "different levels"),
+        ("main/other.jsonl", match("middling", modules=["dux"]), "keep them in different folders"),
+        ("main/again.jsonl", match("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
+        ("crossplay/pair/ad-hoc.jsonl", match(("weak", "strong", "weak", "weak")), "pair play gives"),
+        ("search/mcts.jsonl", match("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
+        ("crossplay/ad-hoc/other.jsonl", match("middling", ("4211",)), "different levels"),
     ],
 )
-def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Run, reason: str) -> None:
+def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Match, reason: str) -> None:
     pytest.importorskip("matplotlib")
     keep(results / file, other)
     if not file.startswith("main"):

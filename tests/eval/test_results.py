@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict, replace
 
+from tetrarchia_agents import GameResult
 from tetrarchia_env.options import Options
-from tetrarchia_eval.results import Header, Played, Run, game_line, header_line, load_run
+from tetrarchia_eval.match import Match, MatchSpec, game_line, spec_line
+from tetrarchia_eval.result_files import load_match
 
-HEADER = Header(
+SPEC = MatchSpec(
     format=1,
     environment="tetrarchia_v0",
     arguments={"modules": [], "variants": [], "fixed_setup": False, "max_turns": 400},
@@ -25,10 +27,10 @@ HEADER = Header(
     machine={"cores": 2},
 )
 OUTCOMES = ("won", "rome fell", "reserve empty", "truncated")
-RUN = Run(
-    HEADER,
+MATCH = Match(
+    SPEC,
     tuple(
-        Played(i, *HEADER.job(i), outcome, 3 - i, 30 + i, 100, 6, (20, 30, 40, 10), (0.25, 1e-06, 12.3, 0.0))
+        GameResult(*SPEC.job(i), outcome, 3 - i, 30 + i, 6, (20, 30, 40, 10), (0.25, 1e-06, 12.3, 0.0))
         for i, outcome in enumerate(OUTCOMES)
     ),
 )
@@ -37,15 +39,15 @@ RUN = Run(
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A good result file."""
-    path = tmp_path / "run.jsonl"
-    path.write_text(header_line(HEADER) + "".join(map(game_line, RUN.games)))
+    path = tmp_path / "match.jsonl"
+    path.write_text(spec_line(SPEC) + "".join(map(game_line, MATCH.games)))
     return path
 
 
 def refusal(path: Path) -> str:
     """The one sentence that this file gets."""
     with pytest.raises(ValueError, match=r".") as error:
-        load_run(path)
+        load_match(path)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(f"results {path}: ")
     return str(error.value)
@@ -60,31 +62,30 @@ def change(path: Path, line: int, alter: Callable[[dict[str, Any]], object]) -> 
     path.write_text("".join(lines))
 
 
-def test_a_run_is_read_as_it_was_written(file: Path) -> None:
-    assert load_run(file) == RUN
-    assert RUN.is_finished
+def test_a_match_is_read_as_it_was_written(file: Path) -> None:
+    assert load_match(file) == MATCH
 
 
-def test_a_line_for_the_header_and_for_each_game(file: Path) -> None:
-    assert len(file.read_text().splitlines()) == 1 + HEADER.total == 5
+def test_a_line_for_the_spec_and_for_each_game(file: Path) -> None:
+    assert len(file.read_text().splitlines()) == 1 + SPEC.total == 5
     assert all(len(line) <= 170 for line in file.read_text().splitlines()[1:])
 
 
 def test_only_one_outcome_is_a_win() -> None:
-    assert [game.won for game in RUN.games] == [True, False, False, False]
+    assert [game.won for game in MATCH.games] == [True, False, False, False]
 
 
 def test_levels_share_their_seeds() -> None:
-    assert [HEADER.job(index) for index in range(4)] == [("4200", 7), ("4200", 8), ("4211", 7), ("4211", 8)]
-    assert HEADER.options("4211") == Options(level="4211")
+    assert [SPEC.job(index) for index in range(4)] == [("4200", 7), ("4200", 8), ("4211", 7), ("4211", 8)]
+    assert SPEC.options("4211") == Options(level="4211")
 
 
 def test_a_scenario_has_its_own_level() -> None:
     scenario = Options(scenario="danube_wars")
-    header = replace(HEADER, arguments=scenario.arguments(), levels=scenario.level_names)
-    assert header.options(*header.levels) == scenario
+    spec = replace(SPEC, arguments=scenario.arguments(), levels=scenario.level_names)
+    assert spec.options(*spec.levels) == scenario
     with pytest.raises(ValueError, match=r"level '5300' is not that of scenario 'danube_wars'"):
-        replace(header, levels=("5300",))
+        replace(spec, levels=("5300",))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_scenario_has_its_own_level() -> None:
         ({"levels": ("9200",)}, "tokens per Emperor must be 2 to 5"),
         ({"agents": ("random",)}, "agents: one name for each of diocletian"),
         ({"fingerprints": {}}, "fingerprints: one for each of random, not"),
-        ({"fingerprints": {"random": 7}}, "fingerprints: one for each of random, not"),
+        ({"fingerprints": {"random": 7}}, "fingerprints: one for each of the agents, not"),
         ({"first_seed": -1}, "a seed is a whole number"),
         ({"first_seed": 2**64 - 1}, "a seed is a whole number"),
         ({"seed": 0.5}, "a seed is a whole number"),
@@ -106,7 +107,7 @@ def test_a_scenario_has_its_own_level() -> None:
 )
 def test_a_wrong_plan_is_refused(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        replace(HEADER, **wrong)
+        MatchSpec.of(**{**asdict(SPEC), **wrong})
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
+    path = tmp_path / "match.jsonl"
     path.touch()
     assert "it is empty" in refusal(path)
 
@@ -134,16 +135,24 @@ def test_another_version(file: Path, key: str) -> None:
     ("line", "alter", "sentence"),
     [
         (1, lambda content: content.pop("agents"), "line 1 is damaged: its entries should be format, environment"),
-        (1, lambda content: content.update(levels="4200"), "line 1 is damaged: levels, agents should be lists"),
-        (1, lambda content: content.update(fingerprints=[]), "arguments, fingerprints, versions, machine tables of names"),
+        (
+            1,
+            lambda content: content.update(levels="4200"),
+            "line 1 is damaged: levels: at least one of four digits, and each once, not '4200'",
+        ),
+        (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints: one for each of the agents, not []"),
         (1, lambda content: content.update(games="2"), "line 1 is damaged: games is a whole number"),
-        (1, lambda content: content.update(levels=[None]), "line 1 is damaged: level None is not one of four digits"),
+        (
+            1,
+            lambda content: content.update(levels=[None]),
+            "line 1 is damaged: levels: at least one of four digits, and each once, not [None]",
+        ),
         (1, lambda content: content.update(levels=[[]]), "line 1 is damaged: "),
         (3, lambda content: content.pop("score"), "line 3 is damaged: its entries should be level, seed"),
-        (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the run"),
+        (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the match"),
         (3, lambda content: content.update(outcome="running"), "line 3 is damaged: it is not a finished game"),
         (3, lambda content: content.update(outcome=[]), "line 3 is damaged: it is not a finished game"),
-        (4, lambda content: content.update(turns="9"), "line 4 is damaged: it is not a finished game"),
+        (4, lambda content: content.update(turns="9"), "line 4 is damaged: it is not a finished game (turns: expected `int`, got `str`)"),
         (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: it is not a finished game"),
     ],
 )
@@ -160,12 +169,12 @@ def test_a_line_that_is_no_table(file: Path, damage: bytes) -> None:
 
 
 def test_more_games_than_planned(file: Path) -> None:
-    file.write_text(file.read_text() + game_line(RUN.games[-1]))
-    assert "line 6 is damaged: it is not game 4 of the run" in refusal(file)
+    file.write_text(file.read_text() + game_line(MATCH.games[-1]))
+    assert "line 6 is damaged: it is not game 4 of the match" in refusal(file)
 
 
 @pytest.mark.parametrize("cut", [1, 100])
-def test_an_unfinished_run_is_only_good_to_go_on_with(file: Path, cut: int) -> None:
+def test_an_unfinished_match_is_only_good_to_go_on_with(file: Path, cut: int) -> None:
     file.write_bytes(file.read_bytes()[:-cut])  # in the middle of the last line
     assert "it is unfinished, with 3 of 4 games" in refusal(file)
-    assert load_run(file, unfinished_ok=True) == Run(HEADER, RUN.games[:3])
+    assert load_match(file, unfinished_ok=True) == Match(SPEC, MATCH.games[:3])

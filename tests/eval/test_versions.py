@@ -1,17 +1,18 @@
 """Results tell of which version of an agent they are, and another one does not go on with them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tetrarchia_agents import Actions, Agent, EnvIds, make_agent
 from tetrarchia_agents.fingerprint import fingerprint
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_eval.arena import plan, run
-from tetrarchia_eval.results import load_run
+from tetrarchia_eval.arena import match_spec, play_match
+from tetrarchia_eval.result_files import load_match
 
-PLAN = plan("random", 6)
+SPEC = match_spec("random", 6)
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,20 @@ class Trained(Agent):
         return self.weights
 
 
-def test_a_plan_has_the_fingerprint_of_each_agent() -> None:
-    assert plan("random,greedy", 1).fingerprints == {name: fingerprint(make_agent(name)) for name in ("random", "greedy")}
-    assert all(len(one) == 12 for one in PLAN.fingerprints.values())
+def test_a_spec_has_the_fingerprint_of_each_agent() -> None:
+    assert match_spec("random,greedy", 1).fingerprints == {name: fingerprint(make_agent(name)) for name in ("random", "greedy")}
+    assert all(len(one) == 12 for one in SPEC.fingerprints.values())
 
 
 @pytest.mark.parametrize("kept", [3, 7])
 def test_another_version_of_an_agent_does_not_go_on(tmp_path: Path, kept: int) -> None:
     """Neither with a part of a run nor with all of it."""
     file = tmp_path / "run.jsonl"
-    run(PLAN, file, workers=1)
+    play_match(SPEC, file, workers=1)
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:kept]))
     with pytest.raises(ValueError, match=r"games of another version of random .*, now it is changed\): choose another file or delete"):
-        run(replace(PLAN, fingerprints={"random": "changed"}), file, workers=1)
-    assert len(load_run(file, unfinished_ok=True).games) == kept - 1
+        play_match(replace(SPEC, fingerprints={"random": "changed"}), file, workers=1)
+    assert len(load_match(file, unfinished_ok=True).games) == kept - 1
 
 
 def test_a_fingerprint_is_of_choices_and_weights() -> None:

@@ -1,4 +1,4 @@
-"""Runs of agents that never were: better ones win the games of others and more."""
+"""Matches of agents that never were: better ones win the games of others and more."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from tetrarchia_agents import GameResult
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
-from tetrarchia_eval.results import FORMAT, Header, Played, Run, game_line, header_line
+from tetrarchia_eval.match import FORMAT, Match, MatchSpec, game_line, spec_line
 
 SKILL = {"strong": 0.8, "middling": 0.5, "weak": 0.1}
 
 
-def header(agents: str | Sequence[str], levels: Sequence[str] = ("4200",), games: int = 20, **arguments: Any) -> Header:
+def spec(agents: str | Sequence[str], levels: Sequence[str] = ("4200",), games: int = 20, **arguments: Any) -> MatchSpec:
     options = Options.of(level=None if arguments.get("scenario") else levels[0], **arguments)
     known = {name: value for name, value in options.arguments().items() if name != "level"}
     team: Any = (agents,) * 4 if isinstance(agents, str) else tuple(agents)
     played = options.level_names if options.scenario else tuple(levels)
-    return Header(
+    return MatchSpec(
         FORMAT,
         ENVIRONMENT,
         known,
@@ -33,23 +34,23 @@ def header(agents: str | Sequence[str], levels: Sequence[str] = ("4200",), games
     )
 
 
-def run(*arguments: Any, **options: Any) -> Run:
+def match(*arguments: Any, **options: Any) -> Match:
     """Games whose luck is their seed's: better agents win those of others and more."""
-    plan = header(*arguments, **options)
-    skill = float(np.mean([SKILL[name] for name in plan.agents]))
-    return Run(plan, tuple(game(index, *plan.job(index), skill) for index in range(plan.total)))
+    planned = spec(*arguments, **options)
+    skill = float(np.mean([SKILL[name] for name in planned.agents]))
+    return Match(planned, tuple(game(*planned.job(index), skill) for index in range(planned.total)))
 
 
-def game(index: int, level: str, seed: int, skill: float) -> Played:
+def game(level: str, seed: int, skill: float) -> GameResult:
     luck = np.random.default_rng([seed, int(level)]).random()
     won = luck < skill
     outcome = "won" if won else ("rome fell", "reserve empty", "truncated")[seed % 3]
     decisions = (10, 11, 12, 13 + seed % 5)
     score, turns, borders = (10, 30, 6) if won else (-seed % 7, 40 + seed % 9, seed % 6)
-    return Played(index, level, seed, outcome, score, turns, sum(decisions), borders, decisions, (0.01, 0.02, 0.03, 0.04))
+    return GameResult(level, seed, outcome, score, turns, borders, decisions, (0.01, 0.02, 0.03, 0.04))
 
 
-def keep(path: Path, kept: Run) -> Path:
+def save(path: Path, played: Match) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join([header_line(kept.header), *map(game_line, kept.games)]), encoding="utf-8")
+    path.write_text("".join([spec_line(played.spec), *map(game_line, played.games)]), encoding="utf-8")
     return path

@@ -43,8 +43,10 @@ Against = Annotated[
     list[str] | None,
     typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO, autocompletion=agent_names),
 ]
-CrossPlay = Annotated[bool, typer.Option("--cross-play", help="Ad hoc teamwork: each agent named with each other", rich_help_panel=WHO)]
-Games = Annotated[int, typer.Option(help="At each level", rich_help_panel=MANY)]
+CrossPlay = Annotated[
+    bool, typer.Option("--cross-play", help="Each agent named with each other, as pairs and as ad hoc teams", rich_help_panel=WHO)
+]
+Games = Annotated[int | None, typer.Option(help="At each level; 100 if not given, 20 to verify", rich_help_panel=MANY)]
 FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
 AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
 Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
@@ -53,7 +55,10 @@ ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md,
 ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
 Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
 Verify = Annotated[
-    Path | None, typer.Option(help="Play some games of this folder's results again and compare", rich_help_panel=KEPT, metavar="FOLDER")
+    Path | None,
+    typer.Option(
+        help="Play the first games of this folder's results again: do agents still play so?", rich_help_panel=KEPT, metavar="FOLDER"
+    ),
 ]
 
 
@@ -68,7 +73,7 @@ def eval_(
     players: Players = None,
     against: Against = None,
     cross_play: CrossPlay = False,
-    games: Games = 100,
+    games: Games = None,
     seed: FirstSeed = 0,
     agents_seed: AgentsSeed = 0,
     workers: Workers = None,
@@ -82,9 +87,7 @@ def eval_(
 
     Results are kept: the same command goes on where it was stopped, or only shows them again.
     """
-    options = locals() | {"variants": listed(variants), "modules": listed(modules)}  # by their names
-    from tetrarchia_eval.config import EvalConfig
+    config = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
+    from tetrarchia_eval.command import EvalConfig, evaluate
 
-    from tetrarchia_eval.command import evaluate
-
-    evaluate(EvalConfig(**options))
+    evaluate(EvalConfig(**config))
