@@ -34,6 +34,7 @@ class Reward(Protocol):
 
     def begin(self, games: Games, rows: Rows = ALL) -> None:
         """New games have begun in these rows of `games`."""
+        return
 
     def __call__(self, games: Games) -> Amounts:
         """Of the step just played in each game; a finished game is still as it ended."""

@@ -13,7 +13,7 @@ from tetrarchia_env.batch import Games, Seeds, borders, new_games, play_to_end, 
 from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.options import Options
 
-Agents = str | Agent | Sequence[Agent]
+Agents = str | Agent | list[Agent] | tuple[Agent, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def team_of(agents: Agents) -> tuple[Agent, ...]:
     """The agent of each Emperor."""
     if isinstance(agents, str):
         return make_agents(agents)
-    return assign_players(list(agents) if isinstance(agents, Sequence) else [agents])
+    return assign_players(agents if isinstance(agents, list | tuple) else [agents])
 
 
 def play_games(options: Options, team: Sequence[Agent], seeds: Seeds, agents_seed: int = 0) -> list[GameResult]:
