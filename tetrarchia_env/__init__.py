@@ -18,7 +18,7 @@ The same game as an environment: `env` (PettingZoo AEC), `raw_env`, `parallel_en
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tetrarchia_env.registration import register
+from tetrarchia_env.registration import register_soon
 
 __version__ = "0.1.0"
 
@@ -64,4 +64,4 @@ def __dir__() -> list[str]:
     return [*globals(), *__all__]
 
 
-register()
+register_soon()

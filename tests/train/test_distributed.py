@@ -40,7 +40,7 @@ def test_each_process_has_its_share_and_its_own_chances() -> None:
 
     assert (first.num_envs, first.minibatch_size) == (second.num_envs, second.minibatch_size) == (8, 32)
     assert first.seed != second.seed
-    with pytest.raises(ValueError, match="games of rules x processes"):
+    with pytest.raises(ValueError, match="num_envs one of rules x processes"):
         tiny(processes=3)
 
 

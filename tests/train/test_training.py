@@ -78,7 +78,7 @@ def test_there_are_81_levels_in_the_rulebook() -> None:
         ("levels: 3.5", "training option levels is a list, not 3.5"),
         ("rules: [dux]", "training option rules is a list of rules"),
         ("rules: [{module: [dux]}]", "unknown argument 'module'"),
-        ("network: deep", "network: the kind is one of gnn, gnn-decoder, mlp, not 'deep'"),
+        ("network: deep", "network: kind is one of gnn, gnn-decoder, mlp, not 'deep'"),
         ("minibatch_size: 1000", "multiple of the minibatch"),
         ("[1, 2", "this file is not YAML"),
         ("only text", "this file is a list of options"),
