@@ -23,7 +23,7 @@ EXAMPLES = {
         "tetrarchia eval --agents planner --against greedy --against random",
         "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
         "tetrarchia eval --agents greedy --level rulebook --num-envs 20 --plot sweep.png",
-        "tetrarchia eval --agents planner,greedy,random --cross-play --table crossplay.csv",
+        "tetrarchia eval --agents planner,greedy,random --partners --table partners.csv",
     ),
     "train": (
         "tetrarchia train --name mine",
