@@ -27,6 +27,9 @@ GOOD = {"army": {"space": "ROMA"}}
 WRONG: list[tuple[Any, str]] = [
     (7, "position is a table of army, places, fleets, tokens, figure, turn, not 7"),
     ({}, "position: 'army' is missing"),
+    ({1: 2}, "position is a table of army, places, fleets, tokens, figure, turn, not {1: 2}"),
+    (GOOD | {"figure": "x - at `$.y`"}, "position: figure is one of dux, emperor, null, not 'x - at `$.y`'"),
+    (GOOD | {"a\nb": 1}, r"position: unknown entry 'a\nb'"),
     (GOOD | {"luck": 1}, "position: unknown entry 'luck'"),
     ({"army": {}}, "position: army: 'space' is missing"),
     ({"army": {"space": 3}}, "position: army, space is a text, not 3"),
@@ -47,6 +50,13 @@ def test_what_does_not_fit_is_told_in_one_sentence(data: Any, sentence: str) -> 
     with pytest.raises(ValueError, match=r".") as refusal:
         checked(data, Position, "position:")
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("name", ["x` - at `$.y", "` - at `$.army.z", "` - at `$[3]", "`", "$[...]"])
+def test_names_that_look_like_a_path_break_nothing(name: str) -> None:
+    with pytest.raises(ValueError, match=r"^position") as refusal:
+        checked({**GOOD, name: 1}, Position, "position:")
+    assert "\n" not in str(refusal.value)
 
 
 def test_what_fits_is_given_as_its_type() -> None:
