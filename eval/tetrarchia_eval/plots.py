@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_env.files import check_folder, atomic_write
+from tetrarchia_env.files import atomic_write, check_folder
 from tetrarchia_eval.crossplay import Matrix
 from tetrarchia_eval.statistics import Estimate
 from tetrarchia_eval.sweep import Grid
