@@ -1,6 +1,6 @@
 """The rules a game is played by: the keyword arguments that are the same everywhere, checked in one place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -62,6 +62,8 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("variants", "modules"):
             self._set(name, _listed(getattr(self, name)))
+        if not (self.level is None or isinstance(self.level, str | list)):
+            self._set("level", _ordered(self.level))
         check_fields(self)
         self._set("variants", _in_order(self.variants, VARIANTS))
         self._set("modules", _in_order(self.modules, MODULES))
@@ -133,6 +135,11 @@ def _check_level(level: str) -> None:
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
             raise ValueError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
+
+
+def _ordered(levels: object) -> object:
+    """Any sequence as a tuple; a set has no order that games could be drawn in, and so is no list but one wrong entry."""
+    return tuple(levels) if isinstance(levels, Sequence) else (levels,) if isinstance(levels, Set) else levels
 
 
 def _listed(names: object) -> object:

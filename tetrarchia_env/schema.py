@@ -16,8 +16,9 @@ from msgspec import Meta, Struct, ValidationError
 
 T = TypeVar("T")
 MANY = 10**12  # a limit that is there to be finite, and not worth telling
-STEP = re.compile(r"\.(\w+)|\[(\d+)\]")  # of the path that msgspec tells
-FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*?)`")
+PATH = re.compile(r" - at (?:`key` in )?`\$([^`]*)`$")  # where it was, as msgspec tells it: `$.armies[0]`
+STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*?)`", re.DOTALL)
 WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", dict: "a table of names", NoneType: "null"}
 
 
@@ -93,18 +94,29 @@ def _struct_of(cls: Any) -> type[Struct]:
 
 def _sentence(refusal: str, data: Any, kind: Any, where: str) -> str:
     """What was wrong, from msgspec's words, such as: Expected `int` >= 0 - at `$.armies[0]`."""
-    reason, _, path = refusal.partition(" - at ")
-    names = [where]
-    for name, index in STEP.findall(path.partition("[...]")[0]):
-        kind, data = _part(kind, name, index), data[name or int(index)]
-        names += [name] if name else []
-    if found := FIELD.match(reason):
-        wrong = f"unknown entry {found[2]!r}" if "unknown" in found[1] else f"{found[2]!r} is missing"
-        return f"{_entry(names)}: {wrong}" if _entry(names) else wrong
+    found, names = PATH.search(refusal), [where]
+    try:
+        for name, index in STEP.findall(found[1].partition("[...]")[0] if found else ""):
+            kind, data = _part(kind, name, index), data[name] if name else list(data)[int(index)]
+            names += [name] if name else []
+    except (KeyError, IndexError, TypeError):  # a name in the data that looks like a path
+        return f"{where} {refusal!r}"
+    return _missing_or_unknown(refusal, _entry(names)) or _not_allowed(data, kind, _entry(names))
+
+
+def _missing_or_unknown(refusal: str, entry: str) -> str:
+    found = FIELD.match(refusal)
+    if found is None:
+        return ""
+    wrong = f"unknown entry {found[2]!r}" if "unknown" in found[1] else f"{found[2]!r} is missing"
+    return f"{entry}: {wrong}" if entry else wrong
+
+
+def _not_allowed(data: Any, kind: Any, entry: str) -> str:
     extra, value = extra_of(kind), _first_wrong(data, kind)
     if "noun" in extra:
         return f"unknown {extra['noun']} {value!r}: choose from {', '.join(name for name in get_args(plain(kind)) if name)}"
-    return f"{_entry(names)} is {extra.get('allowed') or _allowed(kind, value)}, not {value!r}"
+    return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {value!r}"
 
 
 def _entry(names: list[str]) -> str:

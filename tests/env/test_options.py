@@ -32,6 +32,8 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"level": ()}, ["()", "list"]),
     ({"level": [4211]}, ["4211", "four digits"]),
     ({"level": ["4211", "9211"]}, ["'9211'", "2 to 5"]),
+    ({"level": {"4211"}}, ["{'4211'}", "four digits"]),
+    ({"level": {"4211": 1}}, ["{'4211': 1}", "list"]),
     ({"level": [["4211"]]}, ["['4211']", "four digits"]),
     ({"variants": ["imperium"]}, ["'imperium'", *VARIANTS]),
     ({"variants": ["diarchia", "dux"]}, ["'dux'", *VARIANTS]),
