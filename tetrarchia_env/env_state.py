@@ -13,7 +13,7 @@ from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import GAME, OVER
 from tetrarchia_env.engine.turn import agent_to_act, play
-from tetrarchia_env.events import narrate
+from tetrarchia_env.events import tell
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.render.raster import draw_rgb
@@ -52,9 +52,7 @@ class EnvState:
         if not is_id(action) or not self.masks[0, action]:
             self.check_under_way()
             raise ValueError(self._refusal(action))
-        if self.render_mode:
-            self._remember(action)
-        is_over = _play(self.game, action, self.masks)
+        is_over = self._tell(action) if self.render_mode else _play(self.game, action, self.masks)
         return float(self.reward(self.game)[0]) if is_over or not isinstance(self.reward, AT_THE_END) else 0.0
 
     def check_under_way(self) -> None:
@@ -103,10 +101,11 @@ class EnvState:
         """Close the window."""
         self.window.close()
 
-    def _remember(self, action: int) -> None:
-        """What this action brings about, in words, for the next picture."""
-        story = narrate(self.game, action)
+    def _tell(self, action: int) -> bool:
+        """Play, and keep what the action brought about, in words, for the next picture."""
+        story = tell(self.game, action, self.masks)
         self._story, self._dice = story.lines, story.dice or self._dice
+        return bool(self.game["phase"][0] == OVER)
 
     def _forget(self) -> None:
         self._story, self._dice = (), ""

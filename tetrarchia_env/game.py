@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
-from tetrarchia_env.events import narrate
+from tetrarchia_env.events import tell
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.svg import draw_svg
@@ -114,8 +114,7 @@ class Game:
             raise ValueError(f"the game is over ({self.outcome}): nothing can be played")
         if not self._masks[0, number]:
             raise ValueError(f"{text!r} is not legal for {self.agent} now: choose from {', '.join(self.legal_actions)}")
-        story = narrate(self._games, number)
-        self._games, self._masks = story.after, batch.legal_masks(story.after)
+        story = tell(self._games, number, self._masks)
         self._actions.append(number)
         self._story, self._dice = story.lines, story.dice or self._dice
         return story.lines

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
-from tetrarchia_env.events import narrate
-from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, play_replay, snapshot
+from tetrarchia_env.events import tell
+from tetrarchia_env.notation import Replay, Snapshot, action_text, checked_actions, snapshot
 from tetrarchia_env.options import Options
 
 Policy = Callable[[batch.Games, batch.Masks], int]  # from a game and its legal actions to one of these
@@ -53,27 +53,27 @@ class Show:
 
 def frames_of(replay: Replay) -> Iterator[Frame]:
     """The frames of a recorded game, each action checked; ValueError where the replay does not hold."""
-    games, _ = batch.new_games(replay.options, replay.seed)
-    frame = Frame(0, snapshot(games))
-    yield frame
-    for before, agent, text in play_replay(replay):
-        frame = _next_frame(frame, before, agent, action_id(text))[0]
-        yield frame
+    game, masks = batch.new_games(replay.options, replay.seed)
+    return _frames(game, masks, checked_actions(replay, game, masks))
 
 
 def frames_of_play(options: Options, seed: int, policy: Policy) -> Iterator[Frame]:
     """The frames of a game that is played as they are asked for; the policy decides for every Emperor."""
     game, masks = batch.new_games(options, seed)
+    return _frames(game, masks, _choices(game, masks, policy))
+
+
+def _choices(game: batch.Games, masks: batch.Masks, policy: Policy) -> Iterator[int]:
+    while masks.any():
+        yield policy(game, masks[0])
+
+
+def _frames(game: batch.Games, masks: batch.Masks, actions: Iterator[int]) -> Iterator[Frame]:
+    """The position before the first action and after each; an action is asked for when the one before has been played."""
     frame = Frame(0, snapshot(game))
     yield frame
-    while masks.any():
+    for action in actions:
         agent = EMPERORS[agent_to_act(game[0])]
-        frame, game = _next_frame(frame, game, agent, policy(game, masks[0]))
-        masks = batch.legal_masks(game)
+        story = tell(game, action, masks)
+        frame = Frame(frame.number + 1, snapshot(game), agent, action_text(action), story.lines, story.dice or frame.dice)
         yield frame
-
-
-def _next_frame(frame: Frame, game: batch.Games, agent: str, action: int) -> tuple[Frame, batch.Games]:
-    story = narrate(game, action)
-    shown = Frame(frame.number + 1, snapshot(story.after), agent, action_text(action), story.lines, story.dice or frame.dice)
-    return shown, story.after

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from helpers.positions import dice_used, play, position
+from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.notation import Snapshot, snapshot
 
 QUIET = (5, 6)  # BITHYNIA, which its printed token protects
@@ -167,6 +168,17 @@ def test_revolt_of_an_advance_spreads_only_in_the_next_status() -> None:
     tokens = {"THRACIA": "revolt", "ACHAEA": "unrest"}
     after, _ = end_turn(tokens=tokens, armies=[["THRACIA", "IV", "army"]])
     assert after["tokens"] == {**tokens, "MACEDONIA": "revolt"}
+
+
+@pytest.mark.parametrize(("region", "number"), [(1, 4), (2, 1), (5, 1), (5, 6)], ids=["Uprising", "Revolt", "Unrest", "nothing"])
+def test_a_given_strike_is_the_rolled_one(region: int, number: int) -> None:
+    """R6.3: a province in `foe` when the phase begins stands for the dice that would name it; afterwards the records are the same."""
+    rolled = position(dice=(region, number), tokens={"LVSITANIA": "revolt", "BELGICA": "unrest"}, armies=[["PERSIA", "V", "army"]])
+    given = rolled.copy()
+    given["foe"] = 6 * (roll(given[0]) - 1) + roll(given[0]) - 1
+    play(rolled, "end")
+    play(given, "end")
+    assert given.tobytes() == rolled.tobytes()
 
 
 # R7.1: Uprising

@@ -9,7 +9,7 @@ from tetrarchia_env.engine.goths import come, may_come
 from tetrarchia_env.engine.imperivm import may_block
 from tetrarchia_env.engine.movement import FIGURE_COUNT, others, remove
 from tetrarchia_env.engine.pirates import come_back
-from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, Game
+from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, STRIKE, Game
 from tetrarchia_env.engine.tables import (
     BIT,
     BROKEN,
@@ -25,15 +25,14 @@ from tetrarchia_env.engine.tokens import is_protected, put_revolt, put_unrest
 
 
 @jit
-def barbarian_phase(game: Game) -> None:
-    """R6, up to the advance (R6.4), for which the armies line up."""
+def begin_barbarian_phase(game: Game) -> None:
+    """R6.1, R6.2, and R N for the first strike (R6.3), unless a province is given in `foe`."""
     spread_revolts(game)
     if game.phase != OVER:
         expel(game)
-        strike(game)
-    if game.phase != OVER:
-        line_up(game)
-        game.phase = ADVANCE
+        game.phase = STRIKE
+        if game.foe == OFF:
+            game.foe = roll_province(game, roll(game))
 
 
 @jit
@@ -90,10 +89,11 @@ def roll_province(game: Game, region: int) -> int:
 
 @jit
 def strike(game: Game) -> None:
-    """R6.3: roll R N; an Uprising may name another province, and so on."""
-    space = roll_province(game, roll(game))
-    while space != OFF:
-        space = strike_province(game, space)
+    """R6.3 on the province in `foe`; an Uprising may name another, else the armies line up (R6.4)."""
+    game.foe = strike_province(game, game.foe)
+    if game.foe == OFF and game.phase != OVER:
+        line_up(game)
+        game.phase = ADVANCE
 
 
 @jit

@@ -20,9 +20,10 @@ def secured_borders(game: Game) -> int:
 
 @jit
 def end_game(game: Game, outcome: int) -> None:
-    """R9.4: the game stops at this instant."""
+    """R9.4: the game stops at this instant, whatever is still to be struck or to advance."""
     game.outcome = outcome
     game.phase = OVER
+    game.foe = OFF
     for i in range(3):
         game.march[i] = OFF
 

@@ -26,8 +26,8 @@ NOBODY: Any = np.int64(-1)
 OFF, GONE, PIRATES = SPACES + numbers(3)  # where a figure or army is that is not on the board; PIRATES: a foe at sea
 PLACES = SPACES + 3  # tables indexed by place have zeros from OFF on, so nothing need ask first
 
-PHASES = ("fleets", "arrival", "roman", "boost", "block", "over", "barbarian", "advance")
-FLEETS, ARRIVAL, ROMAN, BOOST, BLOCK, OVER, BARBARIAN, ADVANCE = numbers(8)  # the last two never wait for a decision
+PHASES = ("fleets", "arrival", "roman", "boost", "block", "over", "barbarian", "strike", "advance")
+FLEETS, ARRIVAL, ROMAN, BOOST, BLOCK, OVER, BARBARIAN, STRIKE, ADVANCE = numbers(9)  # the last three never wait for a decision
 
 OUTCOMES = ("running", "won", "rome fell", "reserve empty", "truncated")
 RUNNING, WON, ROME_FELL, RESERVE_EMPTY, TRUNCATED = numbers(5)
@@ -82,7 +82,7 @@ FIELDS: list[Any] = [
     ("pirates", np.int64),  # their zone's bit; 0 off the board
     # a combat that waits for R10.1's boost, and the armies still to advance
     ("fighter", np.int64),  # the figure that fights, or NOBODY
-    ("foe", np.int64),  # the army's space, PIRATES, or OFF
+    ("foe", np.int64),  # the army's space, PIRATES, or OFF; in BARBARIAN and STRIKE the province to strike (R6.3), OFF: dice will name it
     ("roman_die", np.int64),  # boosts added
     ("normal_die", np.int64),
     ("march", np.int64, 3),  # spaces of the armies to advance, in order (R8.1), the acting one first; OFF: none

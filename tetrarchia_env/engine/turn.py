@@ -1,11 +1,17 @@
-"""The order of play: `play` one decision and all that follows by itself, `legal` what may be decided."""
+"""The order of play: `play` one decision and all that follows by itself, `legal` what may be decided.
+
+The order stands here once, in pieces, and the record says which one comes next. Who wants to see each of them (the event
+log) calls `decide` and then `go_on` for one at a time; who wants no legal actions (the search) calls `play_piece`.
+"""
+
+from typing import Any
 
 import numpy as np
 
 from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.barbarians import advance, barbarian_phase, defender
+from tetrarchia_env.engine.barbarians import advance, begin_barbarian_phase, defender, strike
 from tetrarchia_env.engine.combat import attack, attack_pirates, conclude, fight, margin, next_in_line, settle
 from tetrarchia_env.engine.dux import deploy
 from tetrarchia_env.engine.imperivm import block, boost, use_power
@@ -26,6 +32,7 @@ from tetrarchia_env.engine.state import (
     GALERIUS,
     OFF,
     ROMAN,
+    STRIKE,
     TRUNCATED,
     Game,
 )
@@ -33,6 +40,7 @@ from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.tokens import calm, secure, subdue
 
 IMPERIVM_POINTS = 6
+ALL: Any = np.int64(2**62)  # pieces: more than there can be
 
 
 @jit
@@ -41,12 +49,19 @@ def begin(game: Game, rng: np.uint64, mask: Mask) -> None:
     set_up(game, rng)
     if fleets_to_place(game) == 0:
         begin_turn(game)
-    go_on(game, mask)
+    go_on(game, mask, ALL)
 
 
 @jit
 def play(game: Game, action: int, mask: Mask) -> None:
     """One legal action and all that follows by itself; leaves the next decision's legal actions in the mask."""
+    decide(game, action)
+    go_on(game, mask, ALL)
+
+
+@jit
+def decide(game: Game, action: int) -> None:
+    """One legal action, without what follows by itself."""
     if game.phase == FLEETS:
         place_fleet(game, action - a.FLEET)
         if fleets_to_place(game) == 0:
@@ -59,23 +74,32 @@ def play(game: Game, action: int, mask: Mask) -> None:
         answer_block(game, action)
     else:
         act(game, action)
-    go_on(game, mask)
 
 
 @jit
-def go_on(game: Game, mask: Mask) -> None:
-    """R3: play on until somebody must decide or the game is over."""
-    while True:
-        if game.phase == BARBARIAN:
-            barbarian_phase(game)
-        elif game.phase == ADVANCE and game.march[0] != OFF:
-            advance(game)
-        elif game.phase == ADVANCE:
-            finish_turn(game)
+def go_on(game: Game, mask: Mask, pieces: int) -> bool:
+    """R3: play on until somebody must decide or the game is over; True if so many pieces were played before that."""
+    for _ in range(pieces):
+        if game.phase >= BARBARIAN:
+            play_piece(game)
         elif legal(game, mask) or game.phase != ROMAN:
-            return
+            return False
         else:
             game.phase = BARBARIAN  # R3.5: no empty decisions
+    return True
+
+
+@jit
+def play_piece(game: Game) -> None:
+    """R6, R8, R3.1: one piece of the phases in which nobody decides."""
+    if game.phase == BARBARIAN:
+        begin_barbarian_phase(game)
+    elif game.phase == STRIKE:
+        strike(game)
+    elif game.march[0] != OFF:
+        advance(game)
+    else:
+        finish_turn(game)
 
 
 @jit

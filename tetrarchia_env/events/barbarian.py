@@ -2,10 +2,8 @@
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.barbarians import expel, line_up, roll_province, spread_revolts, strike_province
-from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.engine.movement import FIGURE_COUNT, is_on_board
-from tetrarchia_env.engine.state import ADVANCE, ARMIES, GOTHS, OFF, OVER, Game
+from tetrarchia_env.engine.state import ARMIES, GOTHS, OFF, OVER, Game
 from tetrarchia_env.engine.tables import BIT, BORDER, PRINTED, REGION
 from tetrarchia_env.events.words import (
     Lines,
@@ -18,30 +16,10 @@ from tetrarchia_env.events.words import (
 )
 
 
-def tell_barbarian_phase(game: Game, dice: list[str]) -> Lines:
-    """R6, up to the line of armies; the dice of R6.3 and R7.2 are written into `dice`, in words."""
-    dice.clear()
-    yield from _tell_spread(game)
-    if game.phase != OVER:
-        yield from _tell_expelled(game)
-        yield from _tell_strikes(game, dice)
-    if game.phase != OVER:
-        line_up(game)
-        game.phase = ADVANCE
-
-
-def _tell_spread(game: Game) -> Lines:
-    """R6.1."""
-    before = game.revolts
-    spread_revolts(game)
-    if game.revolts != before:
-        yield f"revolt spreads to {space_names(game.revolts & ~before)}"
-
-
-def _tell_expelled(game: Game) -> Lines:
-    """R6.2."""
-    before = game.copy()
-    expel(game)
+def tell_beginning(before: Game, game: Game) -> Lines:
+    """R6.1, R6.2."""
+    if game.revolts != before.revolts:
+        yield f"revolt spreads to {space_names(game.revolts & ~before.revolts)}"
     yield from (f"{figure_name(figure)} is driven out of {BOARD.names[before.at[figure]]}" for figure in _removed(before, game))
 
 
@@ -49,21 +27,12 @@ def _removed(before: Game, game: Game) -> list[int]:
     return [figure for figure in range(FIGURE_COUNT) if is_on_board(before, figure) and not is_on_board(game, figure)]
 
 
-def _tell_strikes(game: Game, dice: list[str]) -> Lines:
-    """R6.3, and again where an Uprising names another province (R7.2)."""
-    space = roll_province(game, roll(game))
-    while space != OFF:
-        dice.append(province_dice(space))
-        before = game.copy()
-        following = strike_province(game, space)
-        yield from _tell_strike(before, game, space, following)
-        space = following
-
-
-def _tell_strike(before: Game, game: Game, space: int, following: int) -> Lines:
+def tell_strike(before: Game, game: Game) -> Lines:
+    """R6.3 on one province."""
+    space = before.foe
     place = f"{province_dice(space)} {BOARD.names[space]}"
     if before.revolts & BIT[space]:
-        yield from _tell_uprising(before, game, place, following)
+        yield from _tell_uprising(before, game, place)
     elif before.unrest & BIT[space]:
         yield f"{place}: unrest becomes revolt"
     elif game.unrest == before.unrest and game.phase != OVER:
@@ -79,14 +48,14 @@ def _protector(game: Game, space: int) -> str:
     return (by_token or by_print)[0]
 
 
-def _tell_uprising(before: Game, game: Game, place: str, following: int) -> Lines:
-    """R7."""
+def _tell_uprising(before: Game, game: Game, place: str) -> Lines:
+    """R7; where no army could come, another province is to be struck next (R7.2)."""
     yield f"{place} rises{_followers(before, game)}"
     if game.pirates != before.pirates:
         yield f"the Pirates come back to {zone_names(game.pirates)}"
     yield from _tell_newcomers(before, game)
-    if following != OFF:
-        yield f"no army appears in {BOARD.names[BORDER[REGION[following]]]}, it is not empty"
+    if game.foe != OFF:
+        yield f"no army appears in {BOARD.names[BORDER[REGION[game.foe]]]}, it is not empty"
     elif before.reserve[ARMIES] == 0 and game.phase != OVER:
         yield "no army is left to appear"
     yield from glory_and_losses(before, game)

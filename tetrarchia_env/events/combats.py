@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from tetrarchia_env.board import BOARD
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.armies import armies, army_on
-from tetrarchia_env.engine.barbarians import advance, defender
+from tetrarchia_env.engine.barbarians import defender
 from tetrarchia_env.engine.combat import barbarian_side, roman_side, value
 from tetrarchia_env.engine.imperivm import boost
 from tetrarchia_env.engine.state import BLOCK, BOOST, CONSTANTIUS, GALERIUS, OFF, PIRATES, Game
 from tetrarchia_env.engine.tables import BIT, NEXT_STEP
-from tetrarchia_env.engine.turn import answer_block, answer_boost
 from tetrarchia_env.events.words import Lines, army_name, dice_between, does, figure_name, foe_name, glory_and_losses, is_many
 
 
@@ -36,16 +35,14 @@ def combat(game: Game, figure: int, foe: int, dice: list[int]) -> Combat:
 
 
 def tell_attack(before: Game, game: Game, figure: int, foe: int) -> Lines:
-    """R4.7, R11.2: `game` is what the attack made of `before`."""
+    """R4.7, R11.2."""
     fought = combat(before, figure, foe, dice_between(before, game))
     yield f"{figure_name(figure)} attacks {foe_name(before, foe)}: {_result(before, game, fought)}"
     yield from _aftermath(before, game, fought)
 
 
-def tell_advance(game: Game) -> Lines:
+def tell_advance(before: Game, game: Game) -> Lines:
     """R8.2: the first army in line stays, threatens Constantius, attacks or enters."""
-    before = game.copy()
-    advance(game)
     fallen = dice_between(before, game)
     if game.phase == BLOCK:
         yield f"{does(army_name(before, before.march[0]), 'threaten')} {figure_name(CONSTANTIUS)}, who may block"
@@ -55,10 +52,9 @@ def tell_advance(game: Game) -> Lines:
         yield from _tell_step(before, game, bool(fallen))
 
 
-def tell_boost(game: Game, action: int) -> Lines:
+def tell_boost(before: Game, game: Game, action: int) -> Lines:
     """R10.1: Galerius adds one and looks again, or accepts."""
-    before, rolled = game.copy(), game.copy()
-    answer_boost(game, action)
+    rolled = before.copy()
     if action == a.BOOST_COMBAT:
         boost(rolled)
     fought = combat(rolled, before.fighter, before.foe, [rolled.roman_die, rolled.normal_die])
@@ -67,10 +63,8 @@ def tell_boost(game: Game, action: int) -> Lines:
     yield from _aftermath(before, game, fought)
 
 
-def tell_block(game: Game, action: int) -> Lines:
+def tell_block(before: Game, game: Game, action: int) -> Lines:
     """R10.1: Constantius makes the army stay, or fights."""
-    before = game.copy()
-    answer_block(game, action)
     if action == a.BLOCK_ARMY:
         army = before.march[0]
         yield f"{figure_name(CONSTANTIUS)} pays a token: {does(army_name(before, army), 'stay')} in {BOARD.names[army]}"

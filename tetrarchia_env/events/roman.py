@@ -5,41 +5,30 @@ from collections.abc import Callable
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.bits import count
-from tetrarchia_env.engine.movement import enter, is_on_board
+from tetrarchia_env.engine.movement import is_on_board
 from tetrarchia_env.engine.outcome import secured_borders
-from tetrarchia_env.engine.setup import fleets_to_place, place_fleet
-from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, OVER, PIRATES, Game
-from tetrarchia_env.engine.tables import BIT, BORDERS, CAPITAL, ROMA
-from tetrarchia_env.engine.turn import IMPERIVM_POINTS, act, begin_turn, finish_turn
+from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, FLEETS, OVER, PIRATES, Game
+from tetrarchia_env.engine.tables import BIT, BORDERS, CAPITAL
+from tetrarchia_env.engine.turn import IMPERIVM_POINTS
 from tetrarchia_env.events.combats import tell_attack
 from tetrarchia_env.events.words import Lines, cost, figure_name, zone_names
 from tetrarchia_env.notation import action_text
 
 
-def tell_fleet(game: Game, action: int) -> Lines:
+def tell_fleet(before: Game, game: Game, action: int) -> Lines:
     """R2.6; after the last fleet the first turn begins."""
-    zone = action - a.FLEET
-    place_fleet(game, zone)
-    yield f"{EMPERORS[game.emperor]} places a fleet in {BOARD.zones[zone]}"
-    if fleets_to_place(game) == 0:
-        yield from _tell_turn(game, begin_turn)
+    yield f"{EMPERORS[before.emperor]} places a fleet in {BOARD.zones[action - a.FLEET]}"
+    if game.phase != FLEETS:
+        yield from tell_turn(before, game)
 
 
-def tell_arrival(game: Game, action: int) -> Lines:
+def tell_arrival(_before: Game, game: Game, _action: int) -> Lines:
     """R3.2."""
-    enter(game, ROMA if action == a.ENTER_ROMA else CAPITAL[game.emperor])
     yield _arrival(game)
 
 
-def tell_next_turn(game: Game) -> Lines:
-    """R3.1."""
-    yield from _tell_turn(game, finish_turn)
-
-
-def _tell_turn(game: Game, turn: Callable[[Game], None]) -> Lines:
-    """R3.3, R10.4: an arrival without choice, and IP that are not the usual ones."""
-    before = game.copy()
-    turn(game)
+def tell_turn(before: Game, game: Game) -> Lines:
+    """R3.1, R3.3, R10.4: how a turn begins, but for an arrival with a choice and the usual IP."""
     name = EMPERORS[game.emperor]
     if game.phase == OVER:
         return
@@ -51,14 +40,17 @@ def _tell_turn(game: Game, turn: Callable[[Game], None]) -> Lines:
         yield _arrival(game)
 
 
+def tell_empty_decision(_before: Game, game: Game) -> Lines:
+    """R3.5."""
+    yield f"{EMPERORS[game.emperor]} has nothing left to do"
+
+
 def _arrival(game: Game) -> str:
     return f"{EMPERORS[game.emperor]} arrives in {BOARD.names[game.at[game.emperor]]}"
 
 
-def tell_act(game: Game, action: int) -> Lines:
+def tell_act(before: Game, game: Game, action: int) -> Lines:
     """R4, R10, R11: an action of the Roman phase."""
-    before = game.copy()
-    act(game, action)
     figure, verb, goal = _parts(game, action_text(action))
     if verb == "attack":
         yield from tell_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))

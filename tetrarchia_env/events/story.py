@@ -1,13 +1,12 @@
-"""R3: the order of play, told piece by piece."""
+"""What one action brought about, told piece by piece."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from tetrarchia_env.batch import Games
+from tetrarchia_env.batch import Games, Masks, legal_masks
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine import actions as a
-from tetrarchia_env.engine.legal import legal
+from tetrarchia_env.engine.legal import Mask
 from tetrarchia_env.engine.state import (
     ADVANCE,
     ARRIVAL,
@@ -21,18 +20,26 @@ from tetrarchia_env.engine.state import (
     RESERVE_EMPTY,
     ROMAN,
     ROME_FELL,
+    STRIKE,
     THE_GREAT,
     WON,
     Game,
 )
 from tetrarchia_env.engine.the_great import is_half_emperor, the_great
-from tetrarchia_env.events.barbarian import tell_barbarian_phase
+from tetrarchia_env.engine.turn import decide, go_on
+from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
-from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_fleet, tell_next_turn
-from tetrarchia_env.events.words import Lines, empty_reserves
-from tetrarchia_env.notation import legal_actions
+from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
+from tetrarchia_env.events.words import Lines, empty_reserves, province_dice
+
+
+def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
+    """R8, R3.1: when the last army has acted, the next turn begins."""
+    return tell_advance(before, game) if before.march[0] != OFF else tell_turn(before, game)
+
 
 _DECISIONS = {FLEETS: tell_fleet, ARRIVAL: tell_arrival, ROMAN: tell_act, BOOST: tell_boost, BLOCK: tell_block}
+_PIECES = {ROMAN: tell_empty_decision, BARBARIAN: tell_beginning, STRIKE: tell_strike, ADVANCE: _tell_advance_or_turn}
 
 
 @dataclass(frozen=True)
@@ -51,41 +58,42 @@ class Story:
 
 
 def narrate(game: Games, action: int) -> Story:
-    """Play one action in a copy of this array of one game, and tell all that followed; of a finished game nothing."""
+    """What `tell` says, played in a copy of this array of one game."""
+    return tell(game.copy(), action, legal_masks(game))
+
+
+def tell(game: Games, action: int, masks: Masks) -> Story:
+    """Play one action in this array of one game, as `batch.step` does, and tell all that followed; of a finished game nothing."""
     if game[0].phase == OVER:
-        return Story((), "", game.copy())
-    if action not in legal_actions(game):
-        raise ValueError(f"action {action} is not legal: choose one of {legal_actions(game)}")
-    after = game.copy()
+        return Story((), "", game)
+    legal = np.flatnonzero(masks[0]).tolist()
+    if action not in legal:
+        raise ValueError(f"action {action} is not legal: choose one of {legal}")
     dice: list[str] = []
-    lines = tuple(_tell(after[0], action, dice))
-    return Story(lines, ", ".join(dice), after)
+    lines = tuple(_tell(game[0], action, masks[0], dice))
+    return Story(lines, ", ".join(dice), game)
 
 
-def _tell(game: Game, action: int, dice: list[str]) -> Lines:
-    """As `turn.play`."""
-    yield from _DECISIONS[game.phase](game, action)
-    yield from _go_on(game, dice)
+def _tell(game: Game, action: int, mask: Mask, dice: list[str]) -> Lines:
+    """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
+    before = game.copy()
+    decide(game, action)
+    yield from _DECISIONS[before.phase](before, game, action)
+    before = game.copy()
+    while go_on(game, mask, 1):
+        _note_dice(before, dice)
+        yield from _PIECES[before.phase](before, game)
+        before = game.copy()
     if game.phase == OVER:
         yield _ending(game)
         yield from _titles(game)
 
 
-def _go_on(game: Game, dice: list[str]) -> Lines:
-    """As `turn.go_on`: until somebody must decide or the game is over."""
-    mask = np.zeros(a.ACTIONS, dtype=np.int8)
-    while True:
-        if game.phase == BARBARIAN:
-            yield from tell_barbarian_phase(game, dice)
-        elif game.phase == ADVANCE and game.march[0] != OFF:
-            yield from tell_advance(game)
-        elif game.phase == ADVANCE:
-            yield from tell_next_turn(game)
-        elif legal(game, mask) or game.phase != ROMAN:
-            return
-        else:
-            game.phase = BARBARIAN
-            yield f"{EMPERORS[game.emperor]} has nothing left to do"
+def _note_dice(before: Game, dice: list[str]) -> None:
+    if before.phase == BARBARIAN:
+        dice.clear()
+    elif before.phase == STRIKE:
+        dice.append(province_dice(before.foe))
 
 
 def _ending(game: Game) -> str:

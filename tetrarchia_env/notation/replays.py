@@ -70,6 +70,13 @@ def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay
 def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
     """The game before each action, with its agent and text; ValueError where the replay does not hold."""
     games, masks = batch.new_games(replay.options, replay.seed)
+    for action in checked_actions(replay, games, masks):
+        yield games.copy(), EMPERORS[agent_to_act(games[0])], action_text(action)
+        batch.step(games, np.array([action]), masks)
+
+
+def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> Iterator[int]:
+    """Each action of the replay, to be played in this new game before the next is asked for; ValueError where the replay does not hold."""
     for number, (agent, text) in enumerate(replay.actions, 1):
         where = f"action {number}, {text!r} of {agent}"
         action = action_id(text)
@@ -77,8 +84,7 @@ def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
             raise ValueError(f"{where}: it is the decision of {EMPERORS[agent_to_act(games[0])]}")
         if not masks[0, action]:
             raise ValueError(f"{where}: not legal there")
-        yield games.copy(), agent, text
-        batch.step(games, np.array([action]), masks)
+        yield action
     if snapshot(games) != replay.final:
         raise ValueError("the actions do not lead to the final position that the replay names")
 

@@ -7,13 +7,12 @@ import numpy as np
 from tetrarchia_agents._jit import jit
 from tetrarchia_env.batch import Games
 from tetrarchia_env.engine import actions as a
-from tetrarchia_env.engine.barbarians import advance, barbarian_phase, expel, line_up, spread_revolts, strike_province
 from tetrarchia_env.engine.combat import conclude, odds
 from tetrarchia_env.engine.dice import next_rng
 from tetrarchia_env.engine.pirates import ATTACK_COST
-from tetrarchia_env.engine.state import ADVANCE, ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OFF, OVER, PIRATES, ROMAN, Game
+from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OVER, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, NORMAL
-from tetrarchia_env.engine.turn import answer_block, answer_boost, finish_turn
+from tetrarchia_env.engine.turn import answer_block, answer_boost, play_piece
 from tetrarchia_env.evaluation import Weights, win_probability
 
 STRIKES = 36  # the ways R N can fall in R6.3
@@ -77,29 +76,17 @@ def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, rng: 
 @jit
 def barbarians_strike(game: Game, province: int) -> None:
     """R6 with the first province given; up to the next Emperor's turn, reactions (R10.1) declined."""
-    spread_revolts(game)
-    if game.phase != OVER:
-        expel(game)
-        space = province
-        while space != OFF:
-            space = strike_province(game, space)
-    if game.phase != OVER:
-        line_up(game)
-        game.phase = ADVANCE
+    game.phase, game.foe = BARBARIAN, province
     while game.phase != OVER and game.phase != ROMAN and game.phase != ARRIVAL:
         march_on(game)
 
 
 @jit
 def march_on(game: Game) -> None:
-    """R8: one step of the advance, then the next turn. `turn.go_on` would also find what is legal then, which nobody asks for."""
+    """R6, R8: one piece of what follows. `turn.go_on` would also find what is legal then, which nobody asks for."""
     if game.phase == BOOST:
         answer_boost(game, a.ACCEPT)
     elif game.phase == BLOCK:
         answer_block(game, a.ACCEPT)
-    elif game.phase == BARBARIAN:  # R3.3: the next Emperor cannot even enter
-        barbarian_phase(game)
-    elif game.march[0] != OFF:
-        advance(game)
     else:
-        finish_turn(game)
+        play_piece(game)
