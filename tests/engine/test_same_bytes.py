@@ -13,11 +13,12 @@ from helpers.fingerprint import all_fingerprints
 from tetrarchia_env import batch
 from tetrarchia_env.engine.dice import rng_states
 
-SCRIPT = Path(__file__).parents[1] / "helpers" / "fingerprint.py"
+TESTS = Path(__file__).parents[1]
 
 
 def in_new_process(**environment: str) -> list[str]:
-    run = subprocess.run([sys.executable, SCRIPT], env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    command, surroundings = [sys.executable, "-m", "helpers.fingerprint"], {**os.environ, **environment}
+    run = subprocess.run(command, cwd=TESTS, env=surroundings, capture_output=True, text=True, check=True)
     return run.stdout.split()
 
 

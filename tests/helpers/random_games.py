@@ -1,14 +1,33 @@
-"""Games of random legal actions, to be shown."""
+"""Games of random legal actions, to be shown or replayed."""
 
 import random
 from typing import Any
 
 import numpy as np
 
+from tetrarchia_env.batch import new_games, step
+from tetrarchia_env.notation import Replay, record_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.show import Frame, frames_of_play
+
+EVERYTHING = Options(
+    level=["4211", "3122"],
+    variants=["imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"],
+    modules=["dux", "pirates", "goths"],
+)
 
 
 def random_game(seed: int = 1, **arguments: Any) -> list[Frame]:
     chooser = random.Random(seed)
     return list(frames_of_play(Options(**arguments), seed, lambda _, mask: int(chooser.choice(np.flatnonzero(mask)))))
+
+
+def random_replay(options: Options, seed: int, most: int) -> Replay:
+    """A game of random actions, at most so many."""
+    rng = random.Random(seed)
+    games, masks = new_games(options, seed)
+    actions: list[int] = []
+    while masks.any() and len(actions) < most:
+        actions.append(rng.choice(np.flatnonzero(masks[0]).tolist()))
+        step(games, np.array(actions[-1:]), masks)
+    return record_replay(options, seed, actions)

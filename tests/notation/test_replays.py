@@ -3,35 +3,17 @@
 import dataclasses
 import json
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from tetrarchia_env.batch import new_games, step
-from tetrarchia_env.notation import Replay, load_replay, play_replay, record_replay, save_replay, snapshot
+from helpers.random_games import EVERYTHING, random_replay
+from tetrarchia_env.notation import load_replay, play_replay, record_replay, save_replay, snapshot
 from tetrarchia_env.options import Options
 
-EVERYTHING = Options(
-    level=["4211", "3122"],
-    variants=["imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"],
-    modules=["dux", "pirates", "goths"],
-)
 Content = dict[str, Any]
-
-
-def random_replay(options: Options, seed: int, most: int) -> Replay:
-    """A game of random actions, at most so many."""
-    rng = random.Random(seed)
-    games, masks = new_games(options, seed)
-    actions: list[int] = []
-    while masks.any() and len(actions) < most:
-        actions.append(rng.choice(np.flatnonzero(masks[0]).tolist()))
-        step(games, np.array(actions[-1:]), masks)
-    return record_replay(options, seed, actions)
 
 
 SHORT = random_replay(Options(), 11, 30)

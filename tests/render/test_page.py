@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_replays import EVERYTHING, random_replay
 
 from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from helpers.random_games import EVERYTHING, random_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.page import replay_page
 from tetrarchia_env.show import Frame, frames_of
