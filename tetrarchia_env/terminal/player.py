@@ -14,6 +14,7 @@ from tetrarchia_env.terminal.choices import Choice, choices, chosen
 from tetrarchia_env.terminal.printing import ending, turn_lines
 from tetrarchia_env.terminal.session import Session
 from tetrarchia_env.terminal.surroundings import wants_colour, window
+from tetrarchia_env.wording import near, printable
 
 FEWEST = 4  # lines of the story that stay below the board
 HELP = """\
@@ -32,7 +33,7 @@ def emperors_named(names: str) -> list[str]:
     given = list(EMPERORS) if names == "all" else names.split(",")
     for name in given:
         if name not in EMPERORS:
-            raise ValueError(f"unknown Emperor {name!r}: choose from {', '.join(EMPERORS)}, or all")
+            raise ValueError(f"unknown Emperor {name!r}{near(name, EMPERORS)}: choose from {', '.join(EMPERORS)}, or all")
     return given
 
 
@@ -99,7 +100,7 @@ class Player:
         try:
             choice = chosen(offered, typed)
         except ValueError as error:
-            print(f"  {error}")
+            print(f"  {printable(error)}")
             return False
         self._session.play(choice.action)
         return True
@@ -118,9 +119,11 @@ class Player:
             if not name:
                 raise ValueError("give the file a name: save game.json")
             save_replay(self._session.replay(), Path(name).expanduser())
-            print(f"  saved: {name}")
-        except (ValueError, OSError) as error:
-            print(f"  {error}")
+            print(f"  saved: {printable(name)}")
+        except OSError as error:
+            print(f"  {printable(error.filename)}: {error.strerror}")
+        except ValueError as error:
+            print(f"  {printable(error)}")
 
     def _news(self) -> list[str]:
         """What happened since this was last asked."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tetrarchia_env.schema import MANY, check_fields, kinds_of, plain, told
+from tetrarchia_env.wording import near
 from tetrarchia_train.rule_sets import drawn_levels
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def read_preset(name: str) -> TrainConfig:
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
-        raise ValueError(f"no preset {name!r}: choose from {', '.join(known)}, or give a file that ends in .yaml")
+        raise ValueError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
     return config_of(path.read_text(encoding="utf-8"), str(path))
 
 
