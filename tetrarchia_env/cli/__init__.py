@@ -2,7 +2,10 @@
 
 import os
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False  # nothing that takes time is loaded before `main` runs
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main", "run_module"]
 
@@ -10,7 +13,7 @@ STOPPED = 130  # the exit code after Ctrl-C
 FAILED = 2
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: "Sequence[str] | None" = None) -> None:
     """Run the command with these arguments, or with those typed; nothing is loaded before Ctrl-C is cared for."""
     try:
         open_streams()
