@@ -21,6 +21,8 @@ AGENTS = {
     "ppo": "tetrarchia_agents.ppo:PPOAgent",
 }
 
+METHODS = [name for name in vars(Agent) if not name.startswith("_")]
+
 
 def make_agent(text: str) -> Agent:
     """The agent of a name with options, `name:option=value:...`; the first option's name may be left out.
@@ -68,8 +70,8 @@ def _own_class(name: str) -> Any:
     agent = getattr(home, kind, None)
     if agent is None:
         raise ValueError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{near(kind, dir(home))}")
-    if not isinstance(agent, type) or not callable(getattr(agent, "act", None)):
-        raise ValueError(f"agent {name}: this is no agent, which is a class with a method act(games, masks, env_ids)")
+    if not isinstance(agent, type) or not all(callable(getattr(agent, method, None)) for method in METHODS):
+        raise ValueError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
     return agent
 
 

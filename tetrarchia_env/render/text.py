@@ -131,6 +131,8 @@ def _filled(line: Line, width: int) -> Line:
 def _head(snapshot: Snapshot, width: int) -> Line:
     left = f" TETRARCHIA   turn {snapshot['turn'] + 1}   {_situation(snapshot)}"
     right = f"{_borders_held(snapshot)} of 6 borders   score {snapshot.get('score', '?')} "
+    if len(left) + 2 + len(right) > width:
+        left = left.replace(" TETRARCHIA  ", "")
     return [(f"{left:{max(width - len(right), len(left) + 2)}}{right}"[:width], "head")]
 
 
@@ -247,7 +249,7 @@ def _beside(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
     reserve = snapshot["reserve"]
     wide = f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}"
-    narrow = f"{reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} arm."
+    narrow = f"{reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} arm"
     left: Line = [("reserve ", "dim"), (wide if column >= WIDE_COLUMN else narrow, "")]
     return [
         [(f" SEA{gone}".ljust(CELL), "head")],
