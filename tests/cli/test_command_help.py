@@ -63,6 +63,11 @@ def test_help_ends_with_examples_whose_options_exist(command: str) -> None:
         assert f" {option} " in shown.stdout.partition("Example")[0]
 
 
+@pytest.mark.parametrize("command", ALL)
+def test_nothing_in_the_help_is_cut_at_80_columns(command: str) -> None:
+    assert "…" not in run(command, "--help", COLUMNS="80").stdout
+
+
 def test_without_words_the_command_shows_its_help() -> None:
     shown = run()
 

@@ -102,6 +102,13 @@ def test_without_the_extras_it_says_how_to_get_them() -> None:
     assert "fits the observation" in shown.stdout or "no checkpoint" in shown.stdout
 
 
+def test_a_film_without_its_library_is_refused_before_the_game() -> None:
+    failed = run("watch", "--film", "game.mp4", hidden="av")
+
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr == 'tetrarchia: this needs av: pip install "tetrarchia[render]"\n'
+
+
 @pytest.mark.parametrize("arguments", [["watch", "--agents", "ppo"], ["train", "--name", "mine"]])
 def test_without_torch_one_sentence_says_how_to_get_it(arguments: list[str]) -> None:
     failed = run(*arguments, hidden="torch")

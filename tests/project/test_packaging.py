@@ -60,7 +60,7 @@ def test_a_slash_or_a_path_is_a_folder(tmp_path: Path, monkeypatch: pytest.Monke
     checkpoint(own / "ppo")
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(ValueError, match=r"no checkpoint './ppo': give a folder with card.json, or one of ppo$"):
+    with pytest.raises(ValueError, match=r"no checkpoint './ppo' \(did you mean ppo\?\): give a folder with card.json, or one of ppo$"):
         cards.find_checkpoint("./ppo", own)
     with pytest.raises(ValueError, match="no checkpoint 'ppo'"):
         cards.find_checkpoint(Path("ppo"), own)

@@ -26,7 +26,7 @@ def replay(
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_whole(html, replay_page(show.all(), file.stem))
+        write_whole(html, replay_page(show.all(), printable(file.stem)))
         print(f"written: {printable(html)}")
     if render or film or not html:
         present(show, speed, render, film)

@@ -34,6 +34,12 @@ def film_ending(path: Path) -> str:
     return ending
 
 
+def check_film(path: Path) -> None:
+    """ValueError, before the game, if a film of this name could not be made."""
+    for name in NEEDED[film_ending(path)]:
+        library(name)
+
+
 def save_film(frames: Iterable[Frame], path: Path, speed: float = 2.0) -> None:
     """Write a film of so many actions a second, whole or not at all; the last picture stays longer."""
     write = WRITERS[film_ending(path)]
@@ -91,4 +97,5 @@ def held(speed: float) -> int:
     return max(round(ENDING * speed), 1)
 
 
+NEEDED = {"gif": ("resvg_py", "PIL.Image"), "mp4": ("resvg_py", "PIL.Image", "av")}
 WRITERS = {"gif": _write_gif, "mp4": _write_mp4}

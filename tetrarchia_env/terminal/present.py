@@ -17,9 +17,9 @@ def check_presentation(speed: float, render: str | None, film: Path | None, file
     if render not in (None, *RENDERS):
         raise ValueError(f"--render is {' or '.join(RENDERS)}, not {render!r}")
     if film:
-        from tetrarchia_env.render.film import film_ending
+        from tetrarchia_env.render.film import check_film
 
-        film_ending(film)
+        check_film(film)
     check_goals(film, file, sources=(source,) if source else ())
 
 
