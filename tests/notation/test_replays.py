@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from helpers.random_games import EVERYTHING, random_replay
+from tetrarchia_env.batch import new_games
 from tetrarchia_env.notation import load_replay, play_replay, record_replay, save_replay, snapshot
 from tetrarchia_env.options import Options
 
