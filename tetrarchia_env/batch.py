@@ -17,7 +17,8 @@ from tetrarchia_env.engine.dice import draw, next_rng
 from tetrarchia_env.engine.dice import rng_states as rng_states  # the RNG state of each seed, for those who draw as games do
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import GAME, OVER, WON, Game
+from tetrarchia_env.engine.state import GAME as GAME  # the dtype of a game
+from tetrarchia_env.engine.state import OVER, WON, Game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options

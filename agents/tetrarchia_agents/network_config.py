@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.schema import check_fields
 
 KINDS = {

@@ -132,7 +132,7 @@ class TrainConfig:
     def network_config(self) -> "NetworkConfig":
         """The network that these options describe."""
         from tetrarchia_agents.network_config import NetworkConfig
-        from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+        from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
 
         own = ("node_dim", "encoder_layers", "decoder_layers", "readout_dim", "hidden_dim", "policies")
         actions = BASE_ACTIONS if self.actions == "base" else ACTIONS
