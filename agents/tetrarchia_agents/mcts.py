@@ -1,4 +1,4 @@
-"""The agent that looks several turns ahead: Monte Carlo tree search, a turn a step."""
+"""The agent that looks several turns ahead: Monte Carlo tree search (Coulom, CG 2006; Kocsis and Szepesvari, ECML 2006), a turn a step."""
 
 import math
 import time
