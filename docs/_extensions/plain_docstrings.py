@@ -26,8 +26,8 @@ def translate(app: Sphinx, what: str, name: str, thing: object, options: object,
 def _item(line: str, before: list[str]) -> str:
     """A line that explains an argument becomes an item of a list."""
     entry = ENTRY.fullmatch(line)
-    starts = bool(before) and (not before[-1] or ENTRY.fullmatch(before[-1]) is not None)
-    return f"* ``{entry[1]}``: {entry[2]}" if entry and starts else line
+    begins = bool(before) and (not before[-1] or ENTRY.fullmatch(before[-1]) is not None)
+    return f"* ``{entry[1]}``: {entry[2]}" if entry and begins else line
 
 
 def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, result: str | None) -> object:

@@ -1,4 +1,7 @@
-"""A game as text, step by step: what was decided and what it changed. `python tests/play_through.py` writes the golden files."""
+"""A game as text, step by step: what was decided and what it changed.
+
+`PYTHONPATH=tests python -m helpers.play_through` writes the golden files.
+"""
 
 import random
 from collections.abc import Iterator

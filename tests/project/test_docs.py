@@ -104,7 +104,10 @@ def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             run(block, tmp_path, names)
 
 
-def test_readme_example_tells_how_the_game_ended(capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_example_tells_how_the_game_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md"):
         if block.language in PYTHON:
             exec(compile(block.text, block.place, "exec"), {})

@@ -1,4 +1,4 @@
-"""The examples run as they stand, and the notebook too; `python tests/test_examples.py` keeps the notebook's outputs anew."""
+"""The examples run as they stand, and the notebook too; `python tests/project/test_examples.py` keeps the notebook's outputs anew."""
 
 import os
 import re

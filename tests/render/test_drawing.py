@@ -1,6 +1,6 @@
 """The drawing: golden pictures, every piece where it belongs and nowhere else, words that really appear.
 
-`python tests/test_drawing.py` writes the golden pictures anew; look at the difference before you keep it.
+`PYTHONPATH=tests python tests/render/test_drawing.py` writes the golden pictures anew; look at the difference before you keep it.
 """
 
 import copy
