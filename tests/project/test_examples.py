@@ -69,7 +69,7 @@ def surroundings() -> dict[str, str]:
 
 @pytest.mark.slow
 def test_notebook_runs_without_an_error_or_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("nbclient", "ipykernel", "matplotlib", "resvg_py"):
+    for package in ("nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(package)
     monkeypatch.setenv("PYTHONPATH", surroundings()["PYTHONPATH"])
 
