@@ -19,12 +19,12 @@ borders are secured. The rules are in docs/rules.md; everybody sees everything b
 
 `{"observation": float32 vector, "action_mask": int8 vector}`, as the agent observes it: himself first, then the others in turn
 order. docs/observation.md lists the parts. Only the agent selected has legal actions in his mask; nobody has after the
-end. The board's graph is public: `tetrarchia_env.board.BOARD` (links, coasts, paths).
+end. The board's graph is public: `tetrarchia_env.BOARD` (links, coasts, paths).
 
 ### Actions
 
-`action_text(id)` and `action_id(text)` translate; what a configuration does not have is never legal. An agent acts
-several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
+`action_text(id)` and `action_id(text)` of `tetrarchia_env.notation` translate; what a configuration does not have is never
+legal. An agent acts several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
 
 ### Rewards
 

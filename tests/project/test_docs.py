@@ -23,6 +23,7 @@ from tetrarchia_env.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval")]
 COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
 PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
@@ -77,7 +78,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     for name, words in {"tetrarchia": "-m tetrarchia_env", "python": ""}.items():
         (path / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
         (path / name).chmod(0o755)
-    return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(PACKAGES)}
 
 
 def run(block: Block, folder: Path, names: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def surroundings() -> dict[str, str]:
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "train", "eval")),
     }
 
 
