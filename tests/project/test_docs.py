@@ -127,6 +127,25 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
                 commands[words[0]].make_context(words[0], words[1:])
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_on_pages_needs_nothing_of_the_engine(page: Path) -> None:
+    assert [block.place for block in blocks(page) if block.language in PYTHON and "tetrarchia_env.engine" in block.text] == []
+
+
+WALKS = re.findall(r"^\*\*(.+?)\n\n((?:[1-9]\. .+\n(?:   .+\n)*)+)", (DOCS / "engine.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("start", "hops"), WALKS, ids=["step", "train", "eval"])
+def test_walks_are_short_and_lead_somewhere(start: str, hops: str) -> None:
+    named = re.findall(r"\]\(\.\./([^)]+)\),? `([\w.]+)`", f"{start}\n{hops}")
+
+    assert len(re.findall(r"^\d\. ", hops, re.MULTILINE)) <= 6
+    assert len(named) > 5
+    for file, function in named:
+        for name in function.split("."):
+            assert re.search(rf"^ *(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}: {name}"
+
+
 def test_page_of_the_environment_is_current() -> None:
     maker = runpy.run_path(str(DOCS / "make_environment.py"))
     assert (DOCS / "environment.md").read_text(encoding="utf-8") == maker["page"]()
