@@ -33,7 +33,12 @@ _LARGEST = 2**64 - 1
 
 
 def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
-    """A game for each seed, set up and at its first decision, with the legal actions."""
+    """A game for each seed, set up and at its first decision, with the legal actions.
+
+    >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
+    >>> np.flatnonzero(masks[0])  # a fleet goes to one of three zones
+    array([ 8,  9, 10])
+    """
     games = np.zeros(np.atleast_1d(np.asarray(seeds, dtype=object)).shape, dtype=GAME)
     masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
     reset(games, options, seeds, masks)
@@ -49,7 +54,15 @@ def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
 
 
 def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
-    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched."""
+    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched.
+
+    >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
+    >>> step(games, np.array([8, 9, 10]), masks)
+    >>> masks[:, 8:11]  # there is no second fleet in a zone
+    array([[0, 1, 1],
+           [1, 0, 1],
+           [1, 1, 0]], dtype=int8)
+    """
     chosen = checked_actions(actions, len(games))
     _check_masks(masks, len(games))
     illegal = _step(games, chosen, masks)

@@ -61,7 +61,11 @@ class BoardFile(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A checked board; a space, region, zone or Emperor is its place in `names`, `regions`, `zones` or EMPERORS."""
+    """A checked board; a space, region, zone or Emperor is its place in `names`, `regions`, `zones` or EMPERORS.
+
+    >>> [BOARD.names[space] for space in np.flatnonzero(BOARD.links[BOARD.roma])]
+    ['ETRVRIA', 'LVCANIA']
+    """
 
     names: tuple[str, ...]
     regions: tuple[str, ...]  # 0 is ITALIA, 1..6 are I..VI

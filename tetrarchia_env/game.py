@@ -1,5 +1,6 @@
 """One game as an object: it plays, copies and draws itself, and goes to snapshots and replays and back."""
 
+import copy
 import secrets
 from typing import Any, Protocol, Self
 
@@ -52,7 +53,7 @@ class Game:
         self._actions: list[int] = []
         self._story: tuple[str, ...] = ()
         self._dice = ""
-        self._chance = np.random.default_rng(self.seed)  # for agents that are asked
+        self._chance = np.random.default_rng(int(self._games["dice"][0]))  # for agents that are asked
         self._asked: list[Agent] = []
 
     @property
@@ -144,13 +145,13 @@ class Game:
         other.__dict__.update(self.__dict__)
         other._games, other._masks = self._games.copy(), self._masks.copy()
         other._actions, other._asked = list(self._actions), []
-        other._chance = np.random.default_rng(self._chance.integers(2**63))
+        other._chance = copy.deepcopy(self._chance)
         return other
 
     def reseed(self, seed: int) -> None:
         """New dice from here on: a planner's copy must not show the dice to come. The game has no replay then."""
         batch.reseed(self._games, seed)
-        self.seed = None
+        self.seed, self._chance = None, np.random.default_rng(seed)
 
     def snapshot(self) -> Snapshot:
         """The whole game as plain JSON data; `Game.restore` makes the same game of it.

@@ -41,6 +41,12 @@ class Options:
     scenario: carausian_revolt danube_wars mauretanian_war great_persian_war (R12); it sets level and modules
     fixed_setup: Revolts in province 3 of each region (R2.7)
     max_turns: a game is truncated when so many turns are finished
+
+    >>> Options(scenario="danube_wars").modules
+    ('goths',)
+    >>> Options(level="9200")
+    Traceback (most recent call last):
+    ValueError: level '9200': tokens per Emperor must be 2 to 5, not '9'
     """
 
     level: Level = None

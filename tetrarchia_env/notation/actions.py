@@ -37,14 +37,25 @@ _IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}
 
 
 def action_text(action: int) -> str:
-    """What an action id means, such as `move BELGICA`."""
+    """What an action id means.
+
+    >>> action_text(2), action_text(13)
+    ('subdue', 'move TINGITANA')
+    """
     if not 0 <= action < a.ACTIONS:
         raise ValueError(f"an action id is from 0 to {a.ACTIONS - 1}, not {action!r}")
     return ACTION_TEXTS[action]
 
 
 def action_id(text: str) -> int:
-    """The id of an action's text; capitals and spacing do not matter."""
+    """The id of an action's text; capitals and spacing do not matter.
+
+    >>> action_id("move Belgica")
+    19
+    >>> action_id("mov ROMA")
+    Traceback (most recent call last):
+    ValueError: unknown action 'mov ROMA': did you mean 'move ROMA' or 'dux move ROMA' or 'move SYRIA'?
+    """
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]

@@ -53,7 +53,15 @@ class Replay:
     final: Snapshot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as a file, whole or not at all."""
+        """Write it as a file, whole or not at all.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> replay = record_replay(Options(level="4200"), seed=7, actions=[9, 10])
+        >>> with TemporaryDirectory() as folder:
+        ...     replay.save(f"{folder}/game.json")
+        ...     load_replay(f"{folder}/game.json").actions
+        (('diocletian', 'fleet INTERNVM'), ('diocletian', 'fleet AEGAEVM'))
+        """
         save_replay(self, path)
 
 
@@ -103,7 +111,12 @@ def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
-    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version."""
+    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version.
+
+    >>> load_replay("no_such_game.json")
+    Traceback (most recent call last):
+    ValueError: replay no_such_game.json: it cannot be read (No such file or directory)
+    """
     try:
         return _parse(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
