@@ -7,6 +7,7 @@ import numpy as np
 from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
+from tetrarchia_env.schema import shortened
 
 
 def _for_each_space(words: str) -> list[str]:
@@ -59,7 +60,7 @@ def action_id(text: str) -> int:
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
-        raise ValueError(f"unknown action {text!r}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
+        raise ValueError(f"unknown action {shortened(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
     return _IDS[words]
 
 
