@@ -15,14 +15,14 @@ The same game as an environment: `env` (PettingZoo AEC), `raw_env`, `parallel_en
 `gymnasium.make("Tetrarchia-v0")`; whole games between agents: `rollout`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from tetrarchia_env.registration import register_soon
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # typing's own would be loaded by every command before it can be stopped
 if TYPE_CHECKING:
+    from typing import Any
+
     from tetrarchia_agents.rollout import rollout
     from tetrarchia_env.board import BOARD
     from tetrarchia_env.game import Game
@@ -53,8 +53,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Load what is asked for."""
+    from importlib import import_module
+
     if name not in _HOMES:
         raise AttributeError(f"module 'tetrarchia_env' has no attribute {name!r}: it has {', '.join(__all__)}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,6 @@
 """`python -m tetrarchia_env` is the `tetrarchia` command."""
 
-from tetrarchia_env.cli import main
+from tetrarchia_env.cli import run_module
 
-main()
+if __name__ == "__main__":
+    run_module()

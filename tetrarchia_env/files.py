@@ -1,14 +1,16 @@
-"""Files are read up to a bound and written whole or not at all; what goes wrong with one is said with its name."""
+"""Files are read up to a bound, and written whole or not at all; whether that is possible is found out before the work."""
 
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
 
 STRINGS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*')
 PIECE = 1 << 20  # bytes
 DEEPEST = 16  # brackets or dots: no file of ours comes to 4
+LONGEST = 100  # bytes of a name that is to be a folder's
 
 
 def check_folder(goal: Path) -> None:
@@ -42,13 +44,38 @@ def flat(text: str) -> str:
     return text
 
 
-@contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """An error of the disk names the file: that of a full disk does not by itself."""
+def check_goals(*goals: Path | None, sources: tuple[Path, ...] = ()) -> None:
+    """ValueError, before any work, if one of these files could not be written, or would replace another of them or a source."""
+    wanted = [goal for goal in goals if goal is not None]
+    for goal in wanted:
+        check_writable(goal)
+    for goal, source in ((goal, source) for goal in wanted for source in sources):
+        if is_same_file(goal, source):
+            raise ValueError(f"cannot write {goal}: it is the file that is read, {source}; choose another name")
+    for goal, other in combinations(wanted, 2):
+        if is_same_file(goal, other):
+            raise ValueError(f"cannot write {goal} twice: give each file a name of its own")
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Also by another way, or by a link."""
+    with suppress(OSError):
+        if os.path.samefile(one, other):
+            return True
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def check_writable(goal: Path) -> None:
+    """ValueError if this file could not be written: the draft that `atomic_write` begins with is tried."""
+    check_folder(goal)
+    if goal.exists() and not goal.is_file():
+        raise ValueError(f"cannot write {goal}: it is {'a folder' if goal.is_dir() else 'no file but a device or a pipe'}")
+    draft = _draft(goal)
     try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        draft.unlink()
+    except (OSError, ValueError) as error:  # ValueError: a name with a null in it
+        raise ValueError(f"cannot write {goal}: {getattr(error, 'strerror', error)}") from None
 
 
 @contextmanager
@@ -56,16 +83,40 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file beside the goal that is moved there in the end: an interrupted run leaves the old file or none."""
     goal = Path(path)
     check_folder(goal)
-    draft = goal.with_name(f".{goal.name}.{os.getpid()}")
-    with naming(goal):
-        try:
+    draft = _draft(goal)
+    try:
+        with naming(goal, draft):
             yield draft
             os.replace(draft, goal)
-        finally:
+    finally:
+        with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(goal: Path, draft: Path | None = None) -> Iterator[None]:
+    """An error of the disk names this file: it names none by itself, or only the draft."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or error.filename in (str(draft), draft):
+            raise OSError(error.errno, error.strerror or str(error), str(goal)) from error
+        raise
+
+
+def _draft(goal: Path) -> Path:
+    """Beside the goal, so that moving it there is one deed."""
+    return goal.with_name(f".{goal.name}.{os.getpid()}")
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file so."""
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def check_name(name: str, what: str) -> None:
+    """ValueError if this, the name of a run for example, is not the plain name of a folder: it must not lead elsewhere."""
+    plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and name not in ("", ".", "..") and not name.startswith("-")
+    if not plain or len(name.encode()) > LONGEST:
+        raise ValueError(f"{what} is a plain name of at most {LONGEST} letters, with no slash and no sign of control in it, not {name!r}")

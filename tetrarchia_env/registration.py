@@ -1,11 +1,12 @@
 """`Tetrarchia-v0` in Gymnasium's registry and `tetrarchia-v0` in PettingZoo's; nothing is loaded until one is made."""
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from types import ModuleType
+
+TYPE_CHECKING = False  # typing's own, and what stands below, would be loaded by every command before it can be stopped
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 GYMNASIUM_ID = "Tetrarchia-v0"
 PETTINGZOO_ID = "tetrarchia-v0"
@@ -40,18 +41,20 @@ def register_with_pettingzoo() -> None:
         pettingzoo.register("parallel", PETTINGZOO_ID, "tetrarchia_env.tetrarchia_v0:parallel_env")
 
 
-class _WhenGymnasiumLoads(MetaPathFinder):
+class _WhenGymnasiumLoads:
     """Finds Gymnasium as everybody does, and registers after it has loaded."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: "Sequence[str] | None", target: "ModuleType | None" = None) -> "ModuleSpec | None":
         if name != "gymnasium":
             return None
+        from importlib.util import find_spec
+
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
-            def load_and_register(module: ModuleType) -> None:
+            def load_and_register(module: "ModuleType") -> None:
                 load(module)
                 register()
 

@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, ValidationError
 
+from tetrarchia_env.messages import near
+
 T = TypeVar("T")
 MANY = 10**12  # a limit that is there to be finite, and not worth telling
 PATH = re.compile(r" - at (?:`key` in )?`\$([^`]*)`$")  # where it was, as msgspec tells it: `$.armies[0]`
@@ -139,7 +141,8 @@ def _missing_or_unknown(refusal: str, entry: str) -> str:
 def _not_allowed(data: Any, kind: Any, entry: str) -> str:
     extra, value = extra_of(kind), _first_wrong(data, kind)
     if "noun" in extra:
-        return f"unknown {extra['noun']} {shortened(value)}: choose from {', '.join(name for name in get_args(plain(kind)) if name)}"
+        names = [name for name in get_args(plain(kind)) if name]
+        return f"unknown {extra['noun']} {shortened(value)}{near(value, names)}: choose from {', '.join(names)}"
     return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {shortened(value)}"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.files import read_bounded
+from tetrarchia_env.messages import near
 from tetrarchia_env.observation import FIELDS
 from tetrarchia_env.schema import one_line
 
@@ -23,7 +24,9 @@ def find_checkpoint(name: str | Path, own: Path = CHECKPOINTS) -> Path:
     for folder in (Path(name),) if is_path else (own / name, Path(name)):
         if (folder / CARD).is_file():
             return folder
-    raise ValueError(f"no checkpoint {str(name)!r}: give a folder with {CARD}, or one of {', '.join(own_checkpoints(own)) or 'none yet'}")
+    known = own_checkpoints(own)
+    choices = f"give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}"
+    raise ValueError(f"no checkpoint {str(name)!r}{near(name, known)}: {choices}")
 
 
 def own_checkpoints(own: Path = CHECKPOINTS) -> list[str]:

@@ -1,6 +1,8 @@
 """Agents by name: `random`, `planner:beam=64`, `my_module.MyAgent`; options stand after colons."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 
 from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
+from tetrarchia_env.messages import near
 
 # Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
 AGENTS = {
@@ -18,6 +21,8 @@ AGENTS = {
     "ppo": "tetrarchia_agents.ppo:PPOAgent",
 }
 
+METHODS = [name for name in vars(Agent) if not name.startswith("_")]
+
 
 def make_agent(text: str) -> Agent:
     """The agent of a name with options, `name:option=value:...`; the first option's name may be left out.
@@ -26,15 +31,22 @@ def make_agent(text: str) -> Agent:
     are its options.
     """
     name, *given = text.split(":")
-    agent = _class_of(name) if name in AGENTS else _own_class(name)
+    if name in AGENTS:
+        return _made(_class_of(name), name, given)
+    with _this_folder_last():
+        return _own_agent(_own_class(name), name, given)
+
+
+def _made(agent: Any, name: str, given: list[str]) -> Agent:
+    """One of this class, with the options given."""
     options = {field.name: field for field in fields(agent) if field.init} if is_dataclass(agent) else {}
     chosen: dict[str, Any] = {}
     for option in given:
         key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
         if key not in options:
-            raise ValueError(f"agent {name} has no option {key or option!r}: it has {', '.join(options) or 'none'}")
+            raise ValueError(f"agent {name} has no option {key or option!r}{near(key, options)}: it has {', '.join(options) or 'none'}")
         if key in chosen:
-            raise ValueError(f"agent {name}: option {key} is given twice in {text!r}")
+            raise ValueError(f"agent {name}: option {key} is given twice in {':'.join([name, *given])!r}")
         chosen[key] = _read(f"{name}:{key}", value, options[key].type)
     made: Agent = agent(**chosen)
     return made
@@ -49,15 +61,49 @@ def _class_of(name: str) -> Any:
 
 
 def _own_class(name: str) -> Any:
+    """Somebody's own class; what it is not is told before anything of it is called."""
     module, _, kind = name.rpartition(".")
-    if not module:
-        raise ValueError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    if not all(part.isidentifier() for part in name.split(".")) or not module:
+        choices = f"choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent"
+        raise ValueError(f"unknown agent {name!r}{near(name, AGENTS)}: {choices}")
+    home = _own_module(module, name)
+    agent = getattr(home, kind, None)
+    if agent is None:
+        raise ValueError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{near(kind, dir(home))}")
+    if not isinstance(agent, type) or not all(callable(getattr(agent, method, None)) for method in METHODS):
+        raise ValueError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
+    return agent
+
+
+def _own_module(module: str, name: str) -> Any:
     try:
-        return getattr(import_module(module), kind)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise ValueError(f"agent {name}: {error}") from None
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"agent {name}: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever a stranger's module does when it is loaded
+        raise ValueError(f"agent {name}: {module} cannot be loaded ({type(error).__name__}: {error})") from error
+
+
+def _own_agent(agent: Any, name: str, given: list[str]) -> Agent:
+    try:
+        return _made(agent, name, given)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"agent {name} cannot be made ({type(error).__name__}: {error})") from error
+
+
+@contextmanager
+def _this_folder_last() -> Iterator[None]:
+    """Modules are also looked for in the current folder, after all others: a file there takes no installed module's place."""
+    folder = str(Path.cwd())
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.reverse()  # of two that are alike, the last one goes
+        sys.path.remove(folder)
+        sys.path.reverse()
 
 
 def _read(option: str, value: str, kind: Any) -> Any:

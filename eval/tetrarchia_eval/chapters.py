@@ -36,6 +36,7 @@ from tetrarchia_eval.result_tables import (
     Table,
     comparison_table,
     lead_table,
+    markdown_text,
     percent,
     summary_table,
 )
@@ -61,7 +62,7 @@ class Album:
         """Keep a picture, as SVG for the page and as PNG for elsewhere; what the page says to show it."""
         for ending in ("svg", "png"):
             save(picture, self.folder / f"{name}.{ending}")
-        words = title.replace("\n", ", ")
+        words = markdown_text(title.replace("\n", ", "))
         return f"![{words}]({self.link}/{name}.svg)\n"
 
 

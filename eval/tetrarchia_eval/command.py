@@ -9,6 +9,7 @@ from pathlib import Path
 from tetrarchia_agents import assign_players
 from tetrarchia_agents.registry import named
 from tetrarchia_env.files import check_folder
+from tetrarchia_env.messages import printable
 from tetrarchia_env.options import Options
 from tetrarchia_eval import verify
 from tetrarchia_eval.analysis import ad_hoc_teams, pair_teams
@@ -98,7 +99,7 @@ def _report(config: EvalConfig, folder: Path) -> None:
         raise ValueError("report: the page is made of kept results alone: give no option beside it but out")
     page = config.out or PAGE
     write_report(folder, page)
-    print(f"written: {page}")
+    print(f"written: {printable(page)}")
 
 
 def _verify(config: EvalConfig, folder: Path) -> None:
@@ -109,7 +110,7 @@ def _verify(config: EvalConfig, folder: Path) -> None:
     with showing(sum(one.games for one in todo)) as progress_of:
         verdicts = [verify.verify_file(one, roster, progress_of(str(one.path))) for one in todo]
     differences = [verdict.difference for verdict in verdicts if verdict.difference]
-    print("".join(f"{sentence}\n" for sentence in differences), end="")
+    print("".join(f"{printable(sentence)}\n" for sentence in differences), end="")
     print(
         f"{sum(verdict.games for verdict in verdicts):,} games of {len(verdicts)} files played again; "
         f"new fingerprints in {sum(verdict.is_rewritten for verdict in verdicts)} files"
@@ -134,20 +135,20 @@ def _tell(report: EvalReport, config: EvalConfig) -> None:
         show(part)
     if config.table:
         write_table(report.table(), config.table)
-        print(f"written: {config.table}")
+        print(f"written: {printable(config.table)}")
     if config.plot:
         for word, picture in report.pictures().items():
             path = config.plot.with_stem(f"{config.plot.stem}-{file_name(word)}") if word else config.plot
             save(picture, path)
-            print(f"written: {path}")
+            print(f"written: {printable(path)}")
 
 
 def _tell_files(paths: Sequence[Path]) -> None:
     if len(paths) < MANY:
         for path in paths:
-            print(f"saved: {path}")
+            print(f"saved: {printable(path)}")
     else:
-        print(f"saved: {len(paths)} files in {os.path.commonpath([path.parent for path in paths])}")
+        print(f"saved: {len(paths)} files in {printable(os.path.commonpath([path.parent for path in paths]))}")
 
 
 def line_ups(config: EvalConfig, roster: Roster) -> list[LineUp]:

@@ -18,6 +18,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.arena import Progress
 from tetrarchia_eval.result_tables import Table
 from tetrarchia_eval.sweep import Grid
@@ -38,7 +39,8 @@ def showing(total: int) -> Iterator[Callable[[str], Progress]]:
     if not console.is_terminal:
         yield _teller(tally, _Lines())
         return
-    with Bar(SpinnerColumn(), BarColumn(WIDTH), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as bar:
+    words = TextColumn("{task.description}", markup=False)
+    with Bar(SpinnerColumn(), BarColumn(WIDTH), words, TimeElapsedColumn(), console=console) as bar:
         yield _teller(tally, _Bar(tally, bar))
 
 
@@ -77,7 +79,7 @@ class Tally:
         """The match, its share of wins, games done, speed and time left."""
         words = [f"{self.done:,} of {self.total:,} games"]
         share = f"{self.won / self.played:.1%} won" if self.played else ""
-        words = [*filter(None, [f"{self.name} {share}".strip()]), *words]
+        words = [*filter(None, [f"{printable(self.name)} {share}".strip()]), *words]
         fresh = self.done - self.earlier
         if fresh:
             rate = fresh / max(self.seconds, 1e-9)
@@ -129,7 +131,7 @@ def show(part: Part) -> None:
     """Print it; a table that is too wide breaks its intervals, and then leaves it to the terminal to fold lines: nothing is cut off."""
     console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, markup=False)
     if isinstance(part, str):
-        console.print(part)
+        console.print(printable(part))
         return
     drawn = _map(part) if isinstance(part, Grid) else _table(part, " (")
     if isinstance(part, Table) and _width(drawn, console) > console.width:
@@ -148,11 +150,11 @@ def _table(table: Table, before_interval: str) -> RichTable:
     shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, column in enumerate(table.columns):
         words = table.holds_words(place)
-        title = Text(fill(column.title, TITLE, break_long_words=False, break_on_hyphens=False))
+        title = Text(fill(printable(column.title), TITLE, break_long_words=False, break_on_hyphens=False))
         least = min(NAME, max(map(len, [column.title, *(str(row[place]) for row in table.rows)]))) if words else None
         shown.add_column(title, justify="left" if words else "right", no_wrap=not words, overflow="fold", min_width=least)
     for row in table.rows:
-        shown.add_row(*(Text(text.replace(" (", before_interval)) for text in table.texts(row)))
+        shown.add_row(*(Text(printable(text).replace(" (", before_interval)) for text in table.texts(row)))
     return shown
 
 

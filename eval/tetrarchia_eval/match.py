@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from shlex import quote
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
@@ -14,6 +15,7 @@ from tetrarchia_agents import GameResult
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MOST_TURNS, Options
 from tetrarchia_env.schema import MANY, shortened
@@ -213,13 +215,13 @@ def rules_label(spec: MatchSpec) -> str:
 
 def repeat_command(spec: MatchSpec, file: str) -> str:
     """What makes this file, from an empty folder."""
-    return " ".join(["tetrarchia eval", *_options(spec), f"--out {file}"])
+    return printable(" ".join(["tetrarchia eval", *_options(spec), f"--out {quote(file)}"]))
 
 
 def _options(spec: MatchSpec) -> Iterator[str]:
     """Those left out that stand at their defaults."""
     given = spec.arguments
-    yield f"--agents {team_label(spec.agents)}"
+    yield f"--agents {quote(team_label(spec.agents))}"
     yield f"--scenario {given['scenario']}" if given.get("scenario") else f"--level {level_words(spec.levels)}"
     for name in ("variants", "modules"):
         if given.get(name):

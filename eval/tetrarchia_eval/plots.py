@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_env.files import atomic_write, check_folder
+from tetrarchia_env.files import atomic_write, check_writable
 from tetrarchia_eval.analysis import Matrix
 from tetrarchia_eval.statistics import Estimate
 from tetrarchia_eval.sweep import Grid
@@ -39,6 +39,7 @@ STYLE = {
     "xtick.color": INK,
     "ytick.color": INK,
     "svg.hashsalt": "tetrarchia",
+    "text.parse_math": False,  # a dollar in an agent's name is a dollar
 }
 # Without the date and the library's version in the file.
 METADATA: dict[str, dict[str, None]] = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
@@ -58,7 +59,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     ending = Path(path).suffix
     if ending not in METADATA:
         raise ValueError(f"a picture is written as {' or '.join(METADATA)}, not {ending or os.fspath(path)!r}")
-    check_folder(Path(path))
+    check_writable(Path(path))
     library("matplotlib")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from tetrarchia_agents import GameResult
-from tetrarchia_env.files import check_folder, naming, read_bounded, write_whole
+from tetrarchia_env.files import check_writable, naming, read_bounded, write_whole
 from tetrarchia_env.schema import one_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
 
@@ -53,11 +53,13 @@ class ResultFile:
     def planned(cls, spec: MatchSpec, path: str | os.PathLike[str]) -> "ResultFile":
         """What is there of this match, if anything; ValueError if it cannot be written or holds something else."""
         if not Path(path).exists():
-            check_folder(Path(path))
+            check_writable(Path(path))
             return cls(Path(path), spec)
         file = cls.load(path, unfinished_ok=True)
         with _told_of(path):
             _check_same(spec, file.spec)
+            if not (file.is_finished or os.access(path, os.W_OK)):
+                raise ValueError("it is unfinished and cannot be written")
         return file
 
     @property
@@ -149,7 +151,7 @@ def _create(path: Path, text: str) -> bool:
     """Whole or not at all; if another process is first, its file stays."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with naming(path):
+        with naming(path, draft):
             draft.write_text(text, encoding="utf-8")
             return _move_if_free(draft, path)
     finally:

@@ -5,16 +5,20 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.files import check_writable, write_whole
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import ENDINGS, Comparison, Lead, Matrix, Summary
 from tetrarchia_eval.statistics import Estimate
 
 Cell = str | int | float | Estimate | None
+# What begins something in Markdown or HTML; not an underscore within a word, nor a sign that stands before a blank.
+MARKUP = re.compile(r"[`*~\[\]$]|[<&!](?=\S)|\\(?=[^\w\s])|(?<!\w)_|_(?!\w)|(?<=:)/(?=/)|(?<=www)\.")
 LEAST_P = 0.0001  # smaller ones are not told apart on a page
 
 
@@ -133,7 +137,12 @@ FORMS = {".md": Table.markdown, ".csv": Table.csv, ".json": Table.json}
 
 
 def _escaped(cells: Sequence[str]) -> Iterator[str]:
-    yield from (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    yield from (markdown_text(cell).replace("|", "\\|") for cell in cells)
+
+
+def markdown_text(words: str) -> str:
+    """As Markdown that reads as these words, whatever signs of markup they hold: names of agents may be anything."""
+    return MARKUP.sub(r"\\\g<0>", printable(words.replace("\n", " ")))
 
 
 def _data(cell: Cell) -> object:
@@ -151,7 +160,7 @@ def check_table(path: str | os.PathLike[str]) -> None:
     ending = Path(path).suffix
     if ending not in FORMS:
         raise ValueError(f"a table is written as {', '.join(FORMS)}, not {ending or os.fspath(path)!r}")
-    check_folder(Path(path))
+    check_writable(Path(path))
 
 
 Summaries = Mapping[str, Mapping[str, Summary]]  # by team and place: a level, a scenario, ...

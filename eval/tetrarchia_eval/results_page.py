@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tetrarchia_agents import GameResult
-from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.files import check_writable, write_whole
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import (
     Comparison,
     ad_hoc_matrix,
@@ -21,7 +22,7 @@ from tetrarchia_eval.chapters import TESTS, Album, Matches, check_same_rules, co
 from tetrarchia_eval.match import Match, MatchSpec, team_label
 from tetrarchia_eval.plots import matrix_plot
 from tetrarchia_eval.result_files import load_match
-from tetrarchia_eval.result_tables import comparison_table, matrix_table
+from tetrarchia_eval.result_tables import comparison_table, markdown_text, matrix_table
 
 Lenders = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # of agents: how they are told, and who lent them
 PICTURES = "pictures/results"  # beside the page
@@ -52,7 +53,7 @@ METHODS = """\
 def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -> None:
     """Write the page, and its pictures beside it; a chapter without files is left out."""
     results, goal = Path(folder), Path(page)
-    check_folder(goal)
+    check_writable(goal)
     _check_chapters(results)
     found = {name: load_matches(results, name) for name in FOLDERS}
     if not any(found.values()):
@@ -95,14 +96,14 @@ def _played_with(found: Mapping[str, Matches]) -> str:
     environments = sorted({spec.environment for spec in specs})
     return (
         f"These are {sum(len(match.games) for match in matches):,} games in {len(specs)} files, played with {' and '.join(environments)} "
-        f"({'; '.join(versions)}) on {'; '.join(machines)}. The agents, each with the [fingerprint](evaluation.md) of its version: "
-        f"{_agents(specs)}.\n"
+        f"({markdown_text('; '.join(versions))}) on {markdown_text('; '.join(machines))}. The agents, each with the "
+        f"[fingerprint](evaluation.md) of its version: {_agents(specs)}.\n"
     )
 
 
 def _agents(specs: Sequence[MatchSpec]) -> str:
     found = sorted({pair for spec in specs for pair in spec.fingerprints.items()})
-    return ", ".join(f"{name} `{fingerprint}`" for name, fingerprint in found)
+    return ", ".join(f"{markdown_text(name)} `{printable(fingerprint).replace('`', '')}`" for name, fingerprint in found)
 
 
 def crossplay(pairs: Matches, ad_hoc: Matches, album: Album) -> Iterator[str]:

@@ -80,7 +80,7 @@ def test_checkpoints_are_found_by_name(saved: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(checkpoints, "CHECKPOINTS", saved.parent)
 
     assert load_checkpoint("small").config == SMALL
-    with pytest.raises(ValueError, match=r"no checkpoint 'smaller': .* one of small$"):
+    with pytest.raises(ValueError, match=r"no checkpoint 'smaller' \(did you mean small\?\): .* one of small$"):
         load_checkpoint("smaller")
 
 

@@ -14,7 +14,14 @@ from collections.abc import Callable
 from typing import Self
 
 PATIENCE = 60.0  # seconds; a busy machine may be slow, a wait ends as soon as it can
-LAUNCH = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from tetrarchia_env.cli import main; main()"
+# The terminal becomes its own, and Ctrl-C means what it does by default: in the background of a shell it is ignored, and inherited so.
+LAUNCH = """
+import fcntl, signal, termios
+signal.signal(signal.SIGINT, signal.default_int_handler)
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from tetrarchia_env.cli import main
+main()
+"""
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

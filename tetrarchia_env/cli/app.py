@@ -6,11 +6,12 @@ Exit codes: 0 when all went well, 2 for a user's mistake, 130 after Ctrl-C, 1 wh
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from tetrarchia_env import __version__
+from tetrarchia_env.cli import FAILED, STOPPED
 from tetrarchia_env.cli.bench import bench
 from tetrarchia_env.cli.doctor import doctor
 from tetrarchia_env.cli.eval import eval_
@@ -20,9 +21,9 @@ from tetrarchia_env.cli.play import play
 from tetrarchia_env.cli.replay import replay
 from tetrarchia_env.cli.train import train
 from tetrarchia_env.cli.watch import watch
+from tetrarchia_env.messages import printable
 
 NAME = "tetrarchia"
-STOPPED = 130
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Play and watch": (watch, play, replay),
     "Measure and train": (eval_, train, bench),
@@ -43,24 +44,23 @@ def tetrarchia(
     """TETRARCHIA, the cooperative board game of four Emperors, for reinforcement-learning research."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command with these arguments, or with those typed."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def run(arguments: Sequence[str]) -> int:
+    """The command with these arguments: its exit code; what went wrong is told in one sentence."""
     try:
-        sys.exit(app(given or ["--help"], prog_name=NAME, standalone_mode=False))
+        return int(app(list(arguments) or ["--help"], prog_name=NAME, standalone_mode=False) or 0)
     except Misuse as error:
-        _fail(_told(error))
+        return _fail(_told(error))
     except ValueError as error:
-        _fail(str(error))
+        return _fail(str(error))
     except OSError as error:
-        _fail(f"{error.filename or 'input or output'}: {error.strerror}")
+        return _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except typer.Abort:  # the end of what could be typed
-        sys.exit(STOPPED)
+        return STOPPED
 
 
-def _fail(sentence: str) -> NoReturn:
-    print(f"{NAME}: {sentence}", file=sys.stderr)
-    sys.exit(2)
+def _fail(sentence: str) -> int:
+    print(f"{NAME}: {printable(sentence)}", file=sys.stderr)
+    return FAILED
 
 
 def _told(error: Any) -> str:

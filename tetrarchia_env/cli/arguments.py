@@ -91,8 +91,8 @@ def _checkpoints() -> list[str]:
     return own_checkpoints()
 
 
-A_VARIANT_LIST = f"With commas: {','.join(VARIANTS)}"
-A_MODULE_LIST = f"With commas: {','.join(MODULES)}"
+A_VARIANT_LIST = f"With commas: {', '.join(VARIANTS)}"
+A_MODULE_LIST = f"With commas: {', '.join(MODULES)}"
 A_SCENARIO = f"{', '.join(list(SCENARIOS)[:-1])} or {list(SCENARIOS)[-1]}"
 
 variants_offered = some_of(lambda: VARIANTS)
@@ -136,5 +136,5 @@ def game_options(level: str | None, variants: str, modules: str, scenario: str |
 
 
 def listed(text: str) -> list[str]:
-    """Names with commas."""
-    return text.split(",") if text else []
+    """Names with commas, and blanks beside them."""
+    return [name.strip() for name in text.split(",")] if text else []

@@ -6,17 +6,19 @@ from typing import Annotated
 
 import typer
 
+from tetrarchia_env.messages import printable
+
 
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
-    from tetrarchia_env.files import check_folder, write_whole
+    from tetrarchia_env.files import check_goals, write_whole
     from tetrarchia_eval.benchmark import measure, report
     from tetrarchia_eval.peers import measure_peers, ratios
 
-    check_folder(out)
+    check_goals(out)
     rows = []
     for row in chain(measure(), measure_peers() if peers else ()):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
@@ -25,4 +27,4 @@ def bench(
         print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
         rows.append(row)
     write_whole(out, report(rows))
-    print(f"written: {out}")
+    print(f"written: {printable(out)}")

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from tetrarchia_env import __version__
 from tetrarchia_env.cli.game_policy import game_policy
+from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
     from tetrarchia_env.show import Frame
@@ -75,7 +76,7 @@ def show(finding: Finding, console: Console) -> None:
     """Print a line of it."""
     sign, plain, colour = finding.health.value
     speaks = (console.encoding or "ascii").lower().startswith("utf")
-    console.print(Text.assemble("  ", (sign if speaks else plain, colour), f" {finding.what:20} {finding.told}"))
+    console.print(Text.assemble("  ", (sign if speaks else plain, colour), printable(f" {finding.what:20} {finding.told}")))
 
 
 def show_remedies(findings: Sequence[Finding], console: Console) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from tetrarchia_env.cli.arguments import Agents, Level, Modules, Save, Scenario, Variants, game_options, some_of
 from tetrarchia_env.cli.game_policy import game_policy
+from tetrarchia_env.messages import printable
 
 EMPERORS_OR_ALL = {
     "all": "",
@@ -32,13 +33,12 @@ def play(
     import secrets
 
     from tetrarchia_env.board import EMPERORS
-    from tetrarchia_env.files import check_folder
+    from tetrarchia_env.files import check_goals
     from tetrarchia_env.notation import save_replay
     from tetrarchia_env.terminal.player import Player, emperors_named
     from tetrarchia_env.terminal.session import Session
 
-    if save:
-        check_folder(save)
+    check_goals(save)
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
     session = Session(game_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")
@@ -46,4 +46,4 @@ def play(
     Player(session, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
         save_replay(session.replay(), save)
-        print(f"saved: {save}")
+        print(f"saved: {printable(save)}")

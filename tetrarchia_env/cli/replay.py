@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from tetrarchia_env.cli.arguments import Film, Render, Speed
+from tetrarchia_env.messages import printable
 
 
 def replay(
@@ -20,12 +21,12 @@ def replay(
     from tetrarchia_env.show import Show, frames_of
     from tetrarchia_env.terminal.present import check_presentation, checked_replay, present
 
-    check_presentation(speed, render, film, html)
+    check_presentation(speed, render, film, html, source=file)
     show = Show(frames_of(checked_replay(file)))
     if html:
         from tetrarchia_env.render.page import replay_page
 
         write_whole(html, replay_page(show.all(), file.stem))
-        print(f"written: {html}")
+        print(f"written: {printable(html)}")
     if render or film or not html:
         present(show, speed, render, film)

@@ -2,6 +2,7 @@
 
 from tetrarchia_env.cli.arguments import Agents, Film, Level, Modules, Render, Save, Scenario, Seed, Speed, Variants, game_options
 from tetrarchia_env.cli.game_policy import game_policy
+from tetrarchia_env.messages import printable
 
 
 def watch(
@@ -28,4 +29,4 @@ def watch(
     if save:
         actions = [action_id(str(frame.action)) for frame in show.all()[1:]]  # what was not watched is played now
         save_replay(record_replay(options, seed, actions), save)
-        print(f"saved: {save}")
+        print(f"saved: {printable(save)}")

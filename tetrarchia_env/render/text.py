@@ -32,6 +32,9 @@ LOOKS = {  # the codes of ANSI's "select graphic rendition"; the Emperors' colou
 TOKENS = {"unrest": "[u]", "revolt": "[R]", **{name: f"({name[0].upper()})" for name in EMPERORS}}
 ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
 GAP = 2  # between the columns
+MARGIN = 15  # letters of a region's name in the brief form
+SHORT = 15  # and of a space's
+WIDE_COLUMN = 32  # letters of a column, from which all words in it are written out
 FIGURES = 8  # letters for who stands on a space
 NAMES = max(map(len, BOARD.names))
 CELL = 2 + NAMES + 5 + FIGURES
@@ -48,6 +51,57 @@ def draw_text(
     board = [_head(snapshot, min(width, 3 * column + 2 * GAP)), *_board(snapshot, dice, column), _march(snapshot, column)]
     lines = board + _story(story, width, height - len(board))
     return "\n".join(_inked(_clip(line, width), colour) for line in lines[:height])
+
+
+def draw_brief(
+    snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 80, height: int = 24
+) -> str:
+    """The same in a dozen lines, for small windows: of each region only the spaces on which something lies or stands."""
+    regions = [line for region in range(len(BOARD.regions)) for line in _brief_region(snapshot, region, width)]
+    column = (width - 2 * GAP) // 3
+    board = [_head(snapshot, width), *regions, *_brief_rest(snapshot, dice, width), *filter(None, [_march(snapshot, column)])]
+    lines = board + _story(story, width, height - len(board))
+    return "\n".join(_inked(_clip(line, width), colour) for line in lines[:height])
+
+
+def _brief_region(snapshot: Snapshot, region: int, width: int) -> list[Line]:
+    """`II GALLIA   BELGICA (C) Const  * BRITANNIA army II`; a region without anything has its line too."""
+    numeral = f"{NUMERALS[region - 1]} " if region else ""
+    spaces = [space for space in range(len(BOARD.names)) if BOARD.region[space] == region]
+    found = [pieces for space in spaces if (pieces := _brief_space(snapshot, space))]
+    return _folded([(f" {numeral}{BOARD.regions[region]}"[:MARGIN].ljust(MARGIN), f"region {region}")], found, width)
+
+
+def _brief_space(snapshot: Snapshot, space: int) -> Line:
+    """Its name and what is there; nothing if there is nothing but what is printed."""
+    name = BOARD.names[space]
+    token, standing = [_token(snapshot, space)] if name in snapshot["tokens"] else [], _standing(snapshot, name)
+    there: Line = [*token, *([(" ", "")] if token and standing else []), *standing]
+    border = "*" if space >= ROMAN_PROVINCES else ""
+    return [(f"{border}{_short(name, SHORT)} ", ""), *there] if there else []
+
+
+def _brief_rest(snapshot: Snapshot, dice: str, width: int) -> list[Line]:
+    reserve, owners = snapshot["reserve"], snapshot["supply"].items()
+    tokens: list[Line] = [[(f"{name[0].upper()} {supply}", "")] for name, supply in owners]
+    left: Line = [(f"  reserve {reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} armies", "")]
+    fleets: list[Line] = [[(f"fleet {zone}", "")] for zone in snapshot["fleets"]]
+    pirates: list[Line] = [[(f"Pirates {snapshot['pirates']}", "")]] if snapshot["pirates"] else []
+    extras: list[Line] = [[(words.strip(), "")] for words in _extras(snapshot)]
+    return [
+        *_folded([(" TOKENS".ljust(MARGIN), "head")], [*tokens, left, [(f"dice {dice or 'none'}", "")]], width),
+        *_folded([(" SEA".ljust(MARGIN), "head")], [*fleets, *pirates, *extras], width),
+    ]
+
+
+def _folded(head: Line, parts: Sequence[Line], width: int) -> list[Line]:
+    """The parts one after the other, in as many lines as they take; the head stands before the first."""
+    lines = [[*head, (" ", "")]]
+    for part in parts:
+        if _length(lines[-1]) + _length(part) > width and _length(lines[-1]) > MARGIN + 1:
+            lines.append([(" " * (MARGIN + 1), "")])
+        lines[-1] += [*part, ("  ", "")]
+    return lines
 
 
 def _inked(line: Line, colour: bool) -> str:
@@ -77,6 +131,8 @@ def _filled(line: Line, width: int) -> Line:
 def _head(snapshot: Snapshot, width: int) -> Line:
     left = f" TETRARCHIA   turn {snapshot['turn'] + 1}   {_situation(snapshot)}"
     right = f"{_borders_held(snapshot)} of 6 borders   score {snapshot.get('score', '?')} "
+    if len(left) + 2 + len(right) > width:
+        left = left.replace(" TETRARCHIA  ", "")
     return [(f"{left:{max(width - len(right), len(left) + 2)}}{right}"[:width], "head")]
 
 
@@ -97,7 +153,7 @@ def _board(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     rows = (
         (gallia, illyricum, graecia),
         (hispania, italia, asia),
-        (_emperors(snapshot), africa, _beside(snapshot, dice)),
+        (_emperors(snapshot, column), africa, _beside(snapshot, dice, column)),
     )
     return [line for row in rows for line in [*_side_by_side(row, column), []]][:-1]
 
@@ -160,18 +216,20 @@ def _standing(snapshot: Snapshot, name: str) -> Line:
     return pieces[1:]
 
 
-def _emperors(snapshot: Snapshot) -> list[Line]:
+def _emperors(snapshot: Snapshot, column: int) -> list[Line]:
     """Who has the turn is marked by >, who else decides by ?."""
     head: Line = [(" EMPERORS" + " " * (CELL - 9), "head")]
-    return [head, *(_emperor(snapshot, name) for name in EMPERORS), *([(words, "")] for words in _extras(snapshot))]
+    return [head, *(_emperor(snapshot, name, column) for name in EMPERORS), *([(words, "")] for words in _extras(snapshot))]
 
 
-def _emperor(snapshot: Snapshot, name: str) -> Line:
+def _emperor(snapshot: Snapshot, name: str, column: int) -> Line:
     running = snapshot["outcome"] == "running"
     active = running and name == snapshot["emperor"]
     mark = ">" if active else "?" if running and name == DECIDERS.get(snapshot["phase"]) else " "
     points = f"{snapshot['ip']} IP" if active else "" if snapshot["emperors"][name] else "off"
-    words = f" {name.capitalize():11} {snapshot['supply'][name]} tokens  {points}"
+    supply = snapshot["supply"][name]
+    wide, narrow = f" {name.capitalize():11} {supply} tokens  {points}", f" {name.capitalize()[:8]:8} {supply} tok {points}"
+    words = wide if column >= WIDE_COLUMN else narrow
     return [(mark, "strong"), (f" {name[0].upper()} ", name), (words, "strong" if active else "")]
 
 
@@ -186,11 +244,13 @@ def _extras(snapshot: Snapshot) -> Iterator[str]:
         yield "  next turn  " + " ".join(f"{name[0].upper()} {ip:+} IP" for name, ip in owed.items())
 
 
-def _beside(snapshot: Snapshot, dice: str) -> list[Line]:
+def _beside(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     """Sea, reserve and dice, and what the marks mean."""
     gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
     reserve = snapshot["reserve"]
-    left: Line = [("reserve ", "dim"), (f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}", "")]
+    wide = f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}"
+    narrow = f"{reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} arm"
+    left: Line = [("reserve ", "dim"), (wide if column >= WIDE_COLUMN else narrow, "")]
     return [
         [(f" SEA{gone}".ljust(CELL), "head")],
         *(_zone(snapshot, zone) for zone in BOARD.zones),

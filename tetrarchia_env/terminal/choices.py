@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tetrarchia_env.batch import Games
-from tetrarchia_env.board import SPACES
+from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.barbarians import defender
 from tetrarchia_env.engine.combat import odds
+from tetrarchia_env.engine.movement import by_sea, move_cost
 from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, Game
+from tetrarchia_env.engine.tables import BIT, BROKEN, NORMAL
 from tetrarchia_env.engine.turn import act
 from tetrarchia_env.notation import action_id, action_text, legal_actions
 
@@ -70,6 +73,23 @@ def _fighters(game: Game, action: int) -> tuple[int, int] | None:
         if first <= action < first + SPACES:
             return figure, action - first
     return None
+
+
+def links(game: Games) -> list[str]:
+    """Where his links lead and what a move there costs, whether he can pay it or not; nothing if he is not on the board."""
+    one = game[0]
+    start = int(one.at[one.emperor])
+    if one.phase != ROMAN or start >= SPACES:
+        return []
+    ways = int(NORMAL[start] | BROKEN[start])
+    return [_link(one, start, goal) for goal in range(SPACES) if ways >> goal & 1]
+
+
+def _link(game: Game, start: int, goal: int) -> str:
+    places = {"by sea": by_sea(game, start), "broken": BROKEN[start] & ~by_sea(game, start), "Revolt": game.revolts}
+    remarks, army = [word for word, spaces in places.items() if spaces & BIT[goal]], armies(game) & BIT[goal]
+    cost = "army" if army else f"{int(move_cost(game, start, goal))} IP"
+    return f"{BOARD.names[goal]} {cost}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 def chosen(offered: Sequence[Choice], typed: str) -> Choice:

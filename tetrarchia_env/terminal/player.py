@@ -4,18 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
 from pathlib import Path
+from textwrap import wrap
 
 from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.messages import near, printable
 from tetrarchia_env.notation import save_replay
-from tetrarchia_env.render.text import draw_text
+from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import Frame, Policy
-from tetrarchia_env.terminal.choices import Choice, choices, chosen
+from tetrarchia_env.terminal.choices import Choice, choices, chosen, links
 from tetrarchia_env.terminal.printing import ending, turn_lines
 from tetrarchia_env.terminal.session import Session
-from tetrarchia_env.terminal.surroundings import wants_colour, window
+from tetrarchia_env.terminal.surroundings import is_terminal, wants_colour, window
 
 FEWEST = 4  # lines of the story that stay below the board
+WHOLE = "\N{NO-BREAK SPACE}"  # no line ends at it
+COLUMNS, ROWS = 80, 24  # of the smallest window to play in
 HELP = """\
   a number       do what stands beside it; 0 ends the turn
   a text         the same by words, their beginnings are enough: move BELGICA, m belg, sec, dux att
@@ -32,7 +36,7 @@ def emperors_named(names: str) -> list[str]:
     given = list(EMPERORS) if names == "all" else names.split(",")
     for name in given:
         if name not in EMPERORS:
-            raise ValueError(f"unknown Emperor {name!r}: choose from {', '.join(EMPERORS)}, or all")
+            raise ValueError(f"unknown Emperor {name!r}{near(name, EMPERORS)}: choose from {', '.join(EMPERORS)}, or all")
     return given
 
 
@@ -65,7 +69,7 @@ class Player:
     def _ask(self) -> bool:
         """Until something was done, or the person stops."""
         offered = choices(self._session.game)
-        self._print(self._news(), list(menu(offered, window()[0])))
+        self._print(self._news(), [*self._links(), *menu(offered, window()[0])])
         while (typed := self._read()) is not None:
             if typed and self._obey(typed, offered):
                 return True
@@ -99,7 +103,7 @@ class Player:
         try:
             choice = chosen(offered, typed)
         except ValueError as error:
-            print(f"  {error}")
+            print(f"  {printable(error)}")
             return False
         self._session.play(choice.action)
         return True
@@ -118,9 +122,11 @@ class Player:
             if not name:
                 raise ValueError("give the file a name: save game.json")
             save_replay(self._session.replay(), Path(name).expanduser())
-            print(f"  saved: {name}")
-        except (ValueError, OSError) as error:
-            print(f"  {error}")
+            print(f"  saved: {printable(name)}")
+        except OSError as error:
+            print(f"  {printable(error.filename)}: {error.strerror}")
+        except ValueError as error:
+            print(f"  {printable(error)}")
 
     def _news(self) -> list[str]:
         """What happened since this was last asked."""
@@ -136,13 +142,36 @@ class Player:
         before, after = step
         return before.snapshot["turn"], after.agent in self._policies
 
+    def _links(self) -> list[str]:
+        """Of the space on which he stands, for whoever does not know the map by heart."""
+        ways = [way.replace(" ", WHOLE) for way in links(self._session.game)]
+        place = self._session.frames[-1].snapshot["emperors"][self._session.agent]
+        lines = wrap(f"from {place}: {', '.join(ways)}", window()[0], initial_indent="  ", subsequent_indent="    ") if ways else []
+        return [line.replace(WHOLE, " ") for line in lines]
+
     def _print(self, story: Sequence[str], below: Sequence[str]) -> None:
         """The board, with as much of the story below it as fits the window, the older part above it."""
         width, height = window()
-        frame = self._session.frames[-1]
-        board = draw_text(frame.snapshot, colour=wants_colour(), dice=frame.dice, width=width, height=1000).split("\n")
-        room = max(height - len(board) - len(below) - 1, FEWEST)
-        print("\n".join([*story[:-room], *board, *story[-room:], *below]), flush=True)
+        story = [part for line in story for part in wrap(line, width, subsequent_indent="       ")]
+        board = self._board(width, height - len(below) - min(len(story), FEWEST) - 1)
+        room = max(height - len(board) - len(below) - 1, min(FEWEST, height // 6))
+        wish = size_wanted(len(board) + len(below) + 2, width, height) if is_terminal() else []
+        print("\n".join([*story[:-room], *board, *story[-room:], *below, *wish]), flush=True)
+
+    def _board(self, width: int, room: int) -> list[str]:
+        """The whole one; in a window that has not so many lines, what lies and stands on it."""
+        frame, colour = self._session.frames[-1], wants_colour()
+        board = draw_text(frame.snapshot, colour=colour, dice=frame.dice, width=width, height=1000).split("\n")
+        if len(board) <= room or not is_terminal():
+            return board
+        return draw_brief(frame.snapshot, colour=colour, dice=frame.dice, width=width, height=1000).split("\n")
+
+
+def size_wanted(lines: int, width: int, height: int) -> list[str]:
+    """What to tell a person whose window does not show all of that at once."""
+    if width >= COLUMNS and height >= lines:
+        return []
+    return [f"(this needs a window of {max(width, COLUMNS)} x {max(lines, ROWS)}; yours is {width} x {height})"]
 
 
 def menu(offered: Sequence[Choice], width: int) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tetrarchia_env.files import check_folder
+from tetrarchia_env.files import check_goals
+from tetrarchia_env.messages import printable
 from tetrarchia_env.notation import Replay, load_replay, play_replay
 from tetrarchia_env.show import Show, check_speed
 from tetrarchia_env.terminal.printing import ending
@@ -10,7 +11,7 @@ from tetrarchia_env.terminal.printing import ending
 RENDERS = ("ansi", "human")
 
 
-def check_presentation(speed: float, render: str | None, film: Path | None, file: Path | None) -> None:
+def check_presentation(speed: float, render: str | None, film: Path | None, file: Path | None, source: Path | None = None) -> None:
     """ValueError, in one sentence, for what could not be done afterwards."""
     check_speed(speed)
     if render not in (None, *RENDERS):
@@ -19,9 +20,7 @@ def check_presentation(speed: float, render: str | None, film: Path | None, file
         from tetrarchia_env.render.film import film_ending
 
         film_ending(film)
-    for goal in (film, file):
-        if goal:
-            check_folder(goal)
+    check_goals(film, file, sources=(source,) if source else ())
 
 
 def checked_replay(file: Path) -> Replay:
@@ -54,4 +53,4 @@ def _shoot(show: Show, speed: float, film: Path) -> None:
 
     frames = show.all()
     save_film(frames, film, speed)
-    print(f"{ending(frames[-1].snapshot)}\nwritten: {film}")
+    print(f"{ending(frames[-1].snapshot)}\nwritten: {printable(film)}")

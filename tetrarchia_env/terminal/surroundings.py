@@ -11,6 +11,11 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not _is_dumb() and find_spec("termios") is not None
 
 
+def is_terminal() -> bool:
+    """Whether what we print goes to a person's window, which has a size."""
+    return sys.stdout.isatty()
+
+
 def wants_colour() -> bool:
     """Whether stdout is a terminal whose user did not ask for NO_COLOR."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not _is_dumb()

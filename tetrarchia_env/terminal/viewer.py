@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from tetrarchia_env.render.text import draw_text
+from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import FASTEST, SLOWEST, Show
 from tetrarchia_env.terminal.printing import ending, print_show
 from tetrarchia_env.terminal.surroundings import is_interactive, wants_colour, window
@@ -64,9 +64,10 @@ class Viewer:
         """The board, what led here, and lines that tell the state and the keys, as many as the window has."""
         width, height = window()
         room = max(height - 2, 1)
-        board = draw_text(
-            self.frame.snapshot, colour=wants_colour(), story=self._log(), dice=self.frame.dice, width=width, height=room
-        ).split("\n")
+        draw = draw_text if height >= HEIGHT else draw_brief
+        board = draw(self.frame.snapshot, colour=wants_colour(), story=self._log(), dice=self.frame.dice, width=width, height=room).split(
+            "\n"
+        )
         blank = [""] * (room - len(board))
         keys = HELP if width >= WIDTH and height >= HEIGHT else f"q quit   ({WIDTH} x {HEIGHT} shows all)   {HELP}"
         return [*board, *blank, *(_bar(words, width) for words in (self._state(), keys))][-height:]

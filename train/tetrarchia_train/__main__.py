@@ -1,8 +1,6 @@
 """`python -m tetrarchia_train` is `tetrarchia train`."""
 
-import sys
-
-from tetrarchia_env.cli import main
+from tetrarchia_env.cli import run_module
 
 if __name__ == "__main__":
-    main(["train", *sys.argv[1:]])
+    run_module("train")

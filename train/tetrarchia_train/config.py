@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tetrarchia_env.files import DEEPEST, read_bounded
+from tetrarchia_env.messages import near
 from tetrarchia_env.schema import MANY, check_fields, kinds_of, one_line, plain, shortened, told
 from tetrarchia_train.rule_sets import drawn_levels
 
@@ -175,7 +176,7 @@ def read_preset(name: str) -> TrainConfig:
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
-        raise ValueError(f"no preset {name!r}: choose from {', '.join(known)}, or give a file that ends in .yaml")
+        raise ValueError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
     try:
         text = read_bounded(path, LARGEST_PRESET).decode("utf-8")
     except (OSError, ValueError) as error:

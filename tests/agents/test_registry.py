@@ -1,0 +1,64 @@
+"""Agents named on the command line: what is none is told in a sentence, and nothing of it is called."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tetrarchia_agents.registry import make_agent
+
+NO_AGENT = "this is no agent, which is a class made from tetrarchia_agents.Agent"
+AGENT = "from tetrarchia_agents import Agent\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["os.getcwd", "sys.exit", "os.path", "builtins.print", "json.JSONDecoder", "subprocess.Popen"])
+def test_what_is_no_agent_is_not_called(name: str) -> None:
+    with pytest.raises(ValueError, match=NO_AGENT):
+        make_agent(name)
+
+
+@pytest.mark.parametrize("name", ["..x", ".x", "x.", ".", "", "a..b", "os/path.join", "os.path join", "\x1b[31m.x"])
+def test_what_is_no_name_is_unknown(name: str) -> None:
+    with pytest.raises(ValueError, match="unknown agent"):
+        make_agent(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("raise RuntimeError('broken')", r"breaks cannot be loaded \(RuntimeError: broken\)"),
+        ("import sys; sys.exit(3)", r"breaks cannot be loaded \(SystemExit: 3\)"),
+        ("class A(:", r"breaks cannot be loaded \(SyntaxError"),
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("class B: pass", "there is no A in .*breaks.py"),
+        ("class A: pass", NO_AGENT),
+        ("class A:\n def act(self, *_): pass", NO_AGENT),
+        (f"{AGENT}class A(Agent):\n def __init__(self, needed): pass", r"cannot be made \(TypeError"),
+    ],
+)
+def test_a_module_that_breaks_is_one_sentence(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "breaks.py").write_text(text)
+    monkeypatch.delitem(sys.modules, "breaks", raising=False)
+
+    with pytest.raises(ValueError, match=rf"agent breaks\.A.*{reason}"):
+        make_agent("breaks.A")
+    sys.modules.pop("breaks", None)
+
+
+def test_the_current_folder_comes_last_and_only_for_the_lookup(folder: Path) -> None:
+    (folder / "sitting.py").write_text("import sys\nPATH = list(sys.path)\n" + AGENT + "class A(Agent): ...\n")
+    (folder / "colorsys.py").write_text("raise SystemExit('the local file was taken')")
+    before = list(sys.path)
+
+    make_agent("sitting.A")
+    with pytest.raises(ValueError, match=r"there is no A in .*lib.*colorsys\.py"):
+        make_agent("colorsys.A")
+
+    assert [*before, str(folder)] == sys.modules.pop("sitting").PATH
+    assert sys.path == before

@@ -1,0 +1,98 @@
+"""80 x 24: what a person sees of a game there, and what he is told in a smaller window."""
+
+import random
+
+import numpy as np
+import pytest
+
+from helpers.configurations import random_options
+from helpers.positions import position
+from helpers.pseudo_terminal import Terminal, without_codes
+from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.text import draw_brief, draw_text
+from tetrarchia_env.show import frames_of_play
+from tetrarchia_env.terminal.choices import links
+from tetrarchia_env.terminal.player import size_wanted
+
+
+def screen(terminal: Terminal, rows: int) -> list[str]:
+    """What a window of so many rows holds of all that was printed, the prompt last."""
+    return without_codes(terminal.output).split("\r\n")[-rows:]
+
+
+def test_play_fits_80_by_24_with_links_and_costs() -> None:
+    with Terminal("play", "--seed", "3", columns=80, rows=24) as terminal:
+        terminal.wait("diocletian >")
+        for typed, prompt in (("1", "diocletian >"), ("1", "diocletian >"), ("2", "6 IP >")):
+            terminal.type(f"{typed}\r")
+            terminal.wait(prompt)
+        seen = screen(terminal, 24)
+        terminal.type("quit\r")
+        assert terminal.finish() == 0
+
+    assert max(map(len, seen)) <= 80
+    assert any(line.startswith(" TETRARCHIA   turn 1   diocletian: Roman phase, 6 IP") for line in seen)
+    assert "  from BITHYNIA: THRACIA 3 IP (broken, Revolt), GALATIA 1 IP, ASIA 2 IP (Revolt)" in seen
+    assert any("move GALATIA  1 IP" in line for line in seen)
+    assert any("reserve 21[u] 14[R] 2 armies" in line for line in seen)
+    assert not any("needs a window" in line for line in seen)
+
+
+def test_a_smaller_window_is_told_what_it_should_be() -> None:
+    with Terminal("play", "--seed", "3", columns=60, rows=15) as terminal:
+        terminal.wait("diocletian >")
+        seen = screen(terminal, 15)
+        terminal.type("quit\r")
+        assert terminal.finish() == 0
+
+    assert "(this needs a window of 80 x 24; yours is 60 x 15)" in seen
+
+
+def test_nothing_is_wished_where_all_is_seen() -> None:
+    assert size_wanted(24, 80, 24) == []
+    assert size_wanted(31, 80, 24) == ["(this needs a window of 80 x 31; yours is 80 x 24)"]
+
+
+def test_watch_shows_every_region_in_80_by_24() -> None:
+    with Terminal("watch", "--speed", "0.01", columns=80, rows=24) as terminal:
+        terminal.wait("q quit")
+        picture = without_codes(terminal.picture)
+        terminal.type("q")
+        assert terminal.finish() == 0
+
+    assert all(name in picture for name in BOARD.regions)
+    assert "reserve" in picture
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_brief_board_tells_all_that_lies_and_stands(seed: int) -> None:
+    chooser = random.Random(seed)
+    frames = frames_of_play(random_options(seed), seed, lambda _, mask: int(chooser.choice(np.flatnonzero(mask))))
+    for frame in list(frames)[::7]:
+        snapshot = frame.snapshot
+        text = draw_brief(snapshot, dice=frame.dice)
+        assert max(map(len, text.splitlines())) <= 80
+        assert without_codes(draw_brief(snapshot, dice=frame.dice, colour=True)).split() == text.split()
+        assert text.count("[R]") == list(snapshot["tokens"].values()).count("revolt") + 1  # and that of the reserve
+        assert text.count("[u]") == list(snapshot["tokens"].values()).count("unrest") + 1
+        for figure in EMPERORS:
+            assert (figure.capitalize()[:3] in text) == (snapshot["emperors"][figure] is not None)
+        assert sum(text.count(f"{word} {origin}") for _, origin, _ in snapshot["armies"] for word in ("army", "Goth", "Rebel")) >= len(
+            snapshot["armies"]
+        )
+
+
+def test_the_whole_board_cuts_no_number_at_80_columns() -> None:
+    frame = next(frames_of_play(Options(), 3, lambda *_: 0))
+    text = draw_text(frame.snapshot, width=80)
+
+    assert f"{frame.snapshot['reserve']['armies']} arm" in text
+    assert all(f"{name.capitalize()[:8]:8} 4 tok" in text for name in EMPERORS)
+
+
+def test_links_tell_costs_also_of_what_cannot_be_paid() -> None:
+    game = position(tokens={"GALATIA": "revolt"}, ip=0, armies=[["ASIA", "V", "army"]])
+
+    assert links(game) == ["THRACIA 2 IP (broken)", "GALATIA 2 IP (Revolt)", "ASIA army"]
+    assert links(position(emperors={"diocletian": None}, phase="arrival")) == []
