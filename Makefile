@@ -40,7 +40,7 @@ docs: $(SITE_READY) ## build the site of docs/ into build/docs; a broken link or
 	@$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs build/docs
 	@echo "docs: open build/docs/index.html"
 
-bench: $(READY) ## measure the rules, every face of the environment, training, start-up and compile times
+bench: $(READY) ## measure the rules, every API of the environment, training, start-up and compile times
 	@echo "bench: some minutes; other work on the machine spoils the figures"
 	@mkdir -p benchmarks
 	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
@@ -53,7 +53,7 @@ results: $(READY) ## write docs/results.md, docs/training.md, their pictures, RE
 	@$(BIN)/tetrarchia eval --report results
 	@for page in cards training readme; do $(BIN)/python docs/make_$$page.py; done
 
-train: $(READY) ## train a PPO agent into runs/ppo: copies the planner, then learns by itself; hours
+train: $(READY) ## train a PPO agent into runs/ppo: behaviour cloning of the planner, then PPO; hours
 	@echo "train: into runs/ppo; Ctrl-C saves, tetrarchia train --resume --name ppo goes on"
 	@$(BIN)/tetrarchia train --preset ppo --name ppo
 

@@ -1,4 +1,4 @@
-"""Write docs/agents.md from agents/table.py and the planner's counts and weights: `python docs/make_agents.py`."""
+"""Write docs/agents.md from the registry and the planner's features and weights: `python docs/make_agents.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,12 +26,12 @@ ABOUT = {
     ),
     "mcts": (
         "the first action of the turn that tree search over the turns to come likes best",
-        "`time` 1.0: seconds a turn; `simulations` 0: so many a turn instead; the others in `agents/mcts.py`",
+        "`time` 1.0: seconds a turn; `simulations` 0: so many a turn instead; the others in `agents/tetrarchia_agents/mcts.py`",
     ),
 }
 
 HEAD = """\
-<!-- Written by docs/make_agents.py from agents/table.py and agents/search: change these or that script, not this page. -->
+<!-- Written by docs/make_agents.py from the code's tables: change those or that script, not this page. -->
 # Agents
 
 An agent chooses for the Emperors it is given. `tetrarchia watch`, `play` and `eval` take agents by name with `--agents`:
@@ -68,66 +68,61 @@ For fleets (R2.6) and reactions (R10.1) it tries each answer {SAMPLES} times wit
 boosts or blocks.
 
 ## What a position is worth
-The chance to win: the logistic function of the sum of these counts, each times its weight. `greedy` judges by them too. The weights are
-fitted to games of the planner itself by `python -m tetrarchia_train.tune_planner`, which begins with those in `train/hand_set.toml`, and are kept in
-`agents/search/weights.toml`. Not fitted are `border_unmet`, which is chosen by the games it wins, and `goths_or_rebels`, `pirates` and
-`dux`, which those games do not have: they are as set by hand. The tests
-in `tests/test_evaluation_counts.py` show a small position for each.
+The chance to win: the logistic function of the sum of these features, each times its weight
+([evaluation.py](../tetrarchia_env/evaluation.py)). `greedy` judges by it too, and it is the potential of `reward="shaped"`. The weights are
+fitted to games of the planner itself by `python -m tetrarchia_train.tune_planner`, which begins with those in
+`train/tetrarchia_train/hand_set.toml`, and are kept in `tetrarchia_env/data/evaluation_weights.toml`. Not fitted are `border_unmet`,
+which is chosen by the games it wins, and `goths_or_rebels`, `pirates` and `dux`, which those games do not have: they are as set by hand.
+The tests in `tests/env/test_evaluation.py` show a small position for each.
 
-| count | weight | what is counted |
+| feature | weight | what is counted |
 |---|---|---|
 """
 
 YOUR_OWN = """
-Weights are not importances: counts that go together share theirs, and one may be the other way round than people would say.
+Weights are not importances: features that go together share theirs, and one may be the other way round than people would say.
 
 ## An agent of your own
-An agent has one method. It gets games (an array of records, `tetrarchia_env/engine/state.py`), a row of legal actions for each, and
-the env_id in which each is played, for those who remember something. It returns the id of a legal action for each game:
+An agent has one method. It gets games (an array of records, [state.py](../tetrarchia_env/engine/state.py)), a row of legal actions for
+each, and the number of the environment in which each is played, for those who remember something. It returns the id of a legal action
+for each:
 
 ```python
 import numpy as np
 
-from tetrarchia_agents import Agent, TeamPolicy, make_agent
-from tetrarchia_env.batch import new_games, step
-from tetrarchia_env.engine.state import OVER
+from tetrarchia_agents import Agent, make_agent
+from tetrarchia_env import rollout
 from tetrarchia_env.notation import action_id
-from tetrarchia_env.options import Options
+
+DUTIES = [action_id(text) for text in ("secure", "subdue", "calm")]
 
 
 class Cautious(Agent):
     def act(self, games, masks, env_ids):
-        wishes = [action_id(text) for text in ("secure", "subdue", "calm")]
-        wished = np.argmax(masks[:, wishes], axis=1)
+        duties = np.take(DUTIES, np.argmax(masks[:, DUTIES], axis=1))
         others = make_agent("random").act(games, masks, env_ids)
-        return np.where(masks[:, wishes].any(axis=1), np.take(wishes, wished), others)
-```
+        return np.where(masks[:, DUTIES].any(axis=1), duties, others)
 
-`TeamPolicy` puts four agents, in turn order, into games and asks each for its Emperors' decisions:
 
-```python
-cautious, env_ids = Cautious(), np.arange(8)
-games, masks = new_games(Options(level="4200"), seeds=env_ids)
-team = TeamPolicy([cautious, make_agent("greedy"), cautious, cautious], env_ids=8)
-team.begin(env_ids, seeds=env_ids)
-while len(running := np.flatnonzero(games["phase"] != OVER)):
-    actions = np.zeros(8, dtype=np.int64)
-    actions[running] = team.act(games[running], masks[running], running)
-    step(games, actions, masks)
+results = rollout([Cautious(), make_agent("greedy")], 20, level="4200")  # the East and the West
+print(sum(result.won for result in results), "of", len(results), "games won")
 ```
 
 - What an agent gets are copies with other dice: it may play on in them, and cannot see the dice to come. Chance of its own it takes from
-  the words in `games["dice"]`; so a game is the same in any env_id and company.
+  their RNG states, `games["dice"]`; so a game is the same in any environment and company.
 - `begin(env_ids)` tells an agent that new games begin there; one without a memory need not write it.
-- To have it by name, make it a dataclass whose fields are its options, with a default each, and add a line to `AGENTS` in
-  `agents/table.py`.
-- `made_of()` names the files that decide what it does, beside the one it is written in. Result files keep a fingerprint of them.
+- Result files keep a fingerprint of it: its choices in fixed positions, and what `weights_digest()` returns, which an agent with weights
+  writes. One that looks at the clock names in `reference()` an agent whose choices can be repeated.
+- To have it by name, make it a dataclass whose fields are its options, with a default each; `my_module.MyAgent` is then its name. One of
+  ours also gets a line in `AGENTS` of [registry.py](../agents/tetrarchia_agents/registry.py).
+- In games that you play yourself, `TeamPolicy` asks four agents for their Emperors' decisions
+  ([team_policy.py](../agents/tetrarchia_agents/team_policy.py)).
 """
 
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "\n".join(_agents()) + "\n" + PLANNING + "\n".join(_counts()) + "\n" + YOUR_OWN
+    return HEAD + "\n".join(_agents()) + "\n" + PLANNING + "\n".join(_features()) + "\n" + YOUR_OWN
 
 
 def _agents() -> Iterator[str]:
@@ -136,7 +131,7 @@ def _agents() -> Iterator[str]:
         yield f"| `{name}` | {what} | {options} |"
 
 
-def _counts() -> Iterator[str]:
+def _features() -> Iterator[str]:
     weights = load_weights()[0]
     for name, meaning in FEATURES.items():
         yield f"| `{name}` | {weights[name]:.4f} | {meaning} |"

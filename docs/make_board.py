@@ -52,7 +52,7 @@ shutil.copy(PACKAGED, "my_board.toml")
 ```
 
 ```sh
-TETRARCHIA_BOARD=my_board.toml python -c "from tetrarchia_env.board import BOARD; print(BOARD.names)"
+TETRARCHIA_BOARD=my_board.toml python -c "from tetrarchia_env import BOARD; print(BOARD.names)"
 ```
 
 Links, coasts, capitals, paths, positions and reconstructed names may change. The order of the regions and numbers may

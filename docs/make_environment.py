@@ -1,28 +1,23 @@
-"""Write docs/environment.md from the docstring of tetrarchia_v0 and the code's own tables: `python docs/make_environment.py`."""
+"""Write docs/environment.md from the docstrings of the front door and the code's own tables: `python docs/make_environment.py`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import groupby
 from pathlib import Path
 
+import tetrarchia_env
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.board import BOARD, EMPERORS
-from tetrarchia_env.engine import rewards
-from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.notation import ACTION_TEXTS
 from tetrarchia_env.notation.replays import ENVIRONMENT, FORMAT
 from tetrarchia_env.options import DIGITS, NORMAL_LEVEL, Options
+from tetrarchia_env.rewards import REWARDS
 from tetrarchia_env.spaces import RENDER_MODES
 
 PAGE = Path(__file__).parent / "environment.md"
-FACES: tuple[Callable[..., object], ...] = (
-    tetrarchia_v0.env,
-    tetrarchia_v0.raw_env,
-    tetrarchia_v0.parallel_env,
-    tetrarchia_v0.vector_env,
-    tetrarchia_v0.sb3_vec_env,
-)
+APIS = ("env", "raw_env", "parallel_env", "vector_env", "sb3_vec_env")
 FEW = 4  # texts that are written out
 # The rule of each kind of action, by how its text begins; the longest beginning counts.
 RULES = {
@@ -35,23 +30,71 @@ HEAD = """\
 <!-- Written by docs/make_environment.py from tetrarchia_env/tetrarchia_v0.py and the code's tables: change those, not this page. -->
 # The environment
 """
-FACES_TEXT = f"""
-## Faces
+FRONT_DOOR_TEXT = """
+## The front door
+
+`import tetrarchia_env` is all that most programs need:
+
+| name | what it is |
+|---|---|
+"""
+GAME_TEXT = f"""
+One game as an object plays, copies and draws itself (in a notebook, `game` as the last line of a cell shows the board):
+
+```python
+from tetrarchia_env import Game, rollout
+
+game = Game(level="4200", seed=7)
+game.play("fleet INTERNVM")
+print(game.agent, game.legal_actions)
+before = game.copy()  # undo by keeping a copy
+print(game.play("fleet AEGAEVM"))  # what happened, in words
+kept = game.snapshot()  # plain JSON data: the whole game
+assert Game.restore(kept).snapshot() == kept
+game.replay().save("game.json")  # tetrarchia replay game.json
+print(sum(result.won for result in rollout("greedy", 20, level="4200")), "of 20 games won")
+```
+
+## Environment APIs
 
 The same rules, arguments and numbers behind each:
 
-```python
-import gymnasium
-from tetrarchia_env import tetrarchia_v0
-
-aec = tetrarchia_v0.env(level="4200")
-single = gymnasium.make("{tetrarchia_v0.GYMNASIUM_ID}", level="4200")
-vector = tetrarchia_v0.vector_env(num_envs=512, level=["4200", "4211"], reward="shaped")
-```
-
 | made by | what it is |
 |---|---|
-| `gymnasium.make("{tetrarchia_v0.GYMNASIUM_ID}")` | one player controls all four Emperors |
+| `gymnasium.make("{tetrarchia_v0.GYMNASIUM_ID}")` | One player controls all four Emperors. |
+"""
+APIS_TEXT = f"""
+PettingZoo, an agent for each Emperor:
+
+```python
+import tetrarchia_env
+
+env = tetrarchia_env.env(level="4200")
+env.reset(seed=7)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    over = terminated or truncated
+    env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
+print(info["outcome"], info["score"], info["turn"])
+```
+
+Gymnasium, one game or many at once; a game that ends is followed by the next one in the same step:
+
+```python
+import gymnasium
+
+env = gymnasium.make("{tetrarchia_v0.GYMNASIUM_ID}", level="4200")
+observation, info = env.reset(seed=7)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample(observation["action_mask"]))
+
+envs = tetrarchia_env.vector_env(num_envs=512, level=["4200", "4211"], reward="shaped")
+observations, infos = envs.reset(seed=7)
+actions = observations["action_mask"].argmax(axis=1)  # the first legal one
+observations, rewards, terminated, truncated, infos = envs.step(actions)
+```
+
+Stable-Baselines3: [examples/maskable_ppo.py](../examples/maskable_ppo.py). `env.unwrapped` of a single game also has `legal_actions`,
+`action_text`, `action_id`, `snapshot`, `restore`, `clone` and `reseed` (other dice: a planner's copy must not show those to come).
 """
 EMPERORS_TEXT = """
 ## Agents
@@ -65,10 +108,28 @@ SPACES_TEXT = f"""
 Ids below {BASE_ACTIONS} are the whole base game. SPACE is any of the {len(BOARD.names)} spaces, by the ids of [the board](board.md);
 `order diocletian` is never legal.
 """
+REWARDS_TEXT = """
+A reward of your own is told which games begin, and is asked after each step, before a finished game is followed by the next:
+
+```python
+class SpeedReward:
+    def begin(self, games, rows=slice(None)):  # rows of games that have just begun
+        pass
+
+    def __call__(self, games):  # a number for each game
+        return (games["outcome"] == 1) * 0.99 ** games["turn"]
+
+
+envs = tetrarchia_env.vector_env(512, reward=SpeedReward())
+```
+
+[examples/custom_reward.py](../examples/custom_reward.py) shapes with a potential of its own.
+"""
 ARGUMENTS_TEXT = """
 ## Arguments
 
-The same for every face, all optional. A wrong one is a `ValueError` that says what was given and what is allowed.
+The same for every API, all optional; `Game` and `rollout` take those of `Options`, the first six. A wrong one is a `ValueError` that
+says what was given and what is allowed.
 
 | argument | default | meaning |
 |---|---|---|
@@ -80,28 +141,14 @@ A level is four digits (R2.1):
 |---|---|---|---|
 """
 VECTOR_TEXT = f"""
-The vector faces also take:
+Many games at once also take:
 
 | argument | meaning |
 |---|---|
 | `num_envs` | how many games are played side by side |
 | `actions` | `"all"`: {ACTIONS} ids; `"base"`: the first {BASE_ACTIONS}, where no variant or module needs more |
-| `starts`, `start_share` | snapshots that a share of the games begin from, with new dice |
-
-## Games as data
-
-`info` holds `outcome`, `score`, `turn` and the mask. Of one game you also have, from `env.unwrapped`:
-
-```python
-env = tetrarchia_v0.env()
-env.reset(seed=7)
-game = env.unwrapped
-print([game.action_text(action) for action in game.legal_actions()])
-kept = game.snapshot()  # plain JSON data: the whole game
-copy = game.clone()
-copy.reseed(1)  # other dice: a planner must not see those to come
-game.restore(kept)
-```
+| `rules` | a list of sets of arguments that the games are shared out to, in blocks of equal size |
+| `initial_states`, `initial_state_share` | snapshots that a share of the games begin from, with new dice |
 """
 FORMATS_TEXT = f"""
 Replays and result files say which environment they are of (`{ENVIRONMENT}`) and of which format (replays: {FORMAT}); others are
@@ -113,17 +160,33 @@ def page() -> str:
     """The whole page."""
     intro, *chapters = (tetrarchia_v0.__doc__ or "").split("\n### ")
     said = dict(chapter.split("\n", 1) for chapter in chapters)
-    faces = (f"| `tetrarchia_v0.{face.__name__}` | {face.__doc__} |" for face in FACES)
     parts = [
         HEAD + _linked(intro.removeprefix("# Tetrarchia\n")),
-        FACES_TEXT + _lines(faces) + EMPERORS_TEXT + _lines(_emperors()),
+        FRONT_DOOR_TEXT + _lines(_names_of_front_door()) + GAME_TEXT + _lines(_apis()) + APIS_TEXT,
+        EMPERORS_TEXT + _lines(_emperors()),
         _chapter("Observation", said["Observation"]),
         _chapter("Actions", said["Actions"]) + "\n| id | rule | text |\n|---|---|---|\n" + _lines(_actions()) + SPACES_TEXT,
-        _chapter("Rewards", said["Rewards"]) + "\n| potential of `shaped` | value |\n|---|---|\n" + _lines(_potential()),
+        _chapter("Rewards", said["Rewards"]) + REWARDS_TEXT,
         ARGUMENTS_TEXT + _lines(_arguments()) + LEVEL_TEXT + _lines(_digits()) + VECTOR_TEXT,
         _chapter("Versions", said["Version History"]) + FORMATS_TEXT,
     ]
     return "".join(parts)
+
+
+def _names_of_front_door() -> Iterator[str]:
+    for name in tetrarchia_env.__all__:
+        if name not in APIS:
+            yield f"| `{name}` | {_first_line(name)} |"
+    yield f"| {', '.join(f'`{name}`' for name in APIS)} | The game as an environment: see below. |"
+
+
+def _apis() -> Iterator[str]:
+    for name in APIS:
+        yield f"| `tetrarchia_env.{name}` | {_first_line(name)} |"
+
+
+def _first_line(name: str) -> str:
+    return (getattr(tetrarchia_env, name).__doc__ or "").partition("\n")[0]
 
 
 def _chapter(title: str, text: str) -> str:
@@ -164,19 +227,13 @@ def _rule(text: str) -> str:
     return RULES[max((start for start in RULES if text.startswith(start)), key=len)]
 
 
-def _potential() -> Iterator[str]:
-    yield f"| a secured border | {rewards.A_BORDER} |"
-    yield f"| a Revolt | {rewards.A_REVOLT} |"
-    yield f"| an Unrest | {rewards.AN_UNREST} |"
-    yield f"| an army | {rewards.AN_ARMY} times 1 - steps to ROMA / {rewards.FARTHEST} |"
-
-
 def _arguments() -> Iterator[str]:
     meanings = dict(re.findall(r"^ *(\w+): (.*)$", Options.__doc__ or "", re.MULTILINE))
     for field in fields(Options):
         default = NORMAL_LEVEL if field.name == "level" else field.default
         yield f"| `{field.name}` | `{default!r}` | {meanings[field.name]} |"
-    yield f"| `reward` | `'outcome'` | {_names(rewards.REWARDS)}: see above |"
+    yield f"| `reward` | `'outcome'` | {_names(REWARDS)}, or an object: see above |"
+    yield "| `gamma` | `1.0` | the learner's discount a step, for `shaped` |"
     yield f"| `render_mode` | `None` | {_names(RENDER_MODES)}: see [watching](watching.md) |"
 
 

@@ -12,24 +12,23 @@ HEAD = f"""\
 # The observation
 
 One vector of {SIZE} float32 numbers from -1 to 1, the same layout for every configuration. It holds everything that the
-rest of the game depends on except the dice, seen from one Emperor: *own* is he, *second*, *third* and *fourth* are the
+rest of the game depends on except the dice, as one Emperor observes it: *own* is he, *second*, *third* and *fourth* are the
 others in turn order after him.
 
 To use the parts by name, view rows of observations as records:
 
 ```python
-from tetrarchia_env import batch
+from tetrarchia_env import vector_env
 from tetrarchia_env.observation import OBSERVATION
-from tetrarchia_env.options import Options
 
-games, masks = batch.new_games(Options(), seeds=range(8))
-views = batch.observe(games).view(OBSERVATION)[:, 0]
+observations, infos = vector_env(8).reset(seed=0)
+views = observations["observation"].view(OBSERVATION)[:, 0]
 assert views["revolt"].shape == (8, 1, {SPACES})
 ```
 
 The first {sum(rows for rows, _ in BY_SPACE.values())} rows have one number for each of the {SPACES} spaces, in the order of
 [the board](board.md)'s ids: `observations[:, :{SPACES * sum(rows for rows, _ in BY_SPACE.values())}]` reshaped to (games, rows,
-{SPACES}) is the input of a graph network, whose graph is `tetrarchia_env.board.BOARD.links`.
+{SPACES}) is the input of a graph network, whose graph is `tetrarchia_env.BOARD.links`.
 
 | index | part | shape | meaning |
 |---|---|---|---|

@@ -9,8 +9,7 @@ import numpy as np
 from PIL import Image
 
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_env.engine.actions import ATTACK, BASE_ACTIONS, CALM, END, SECURE
-from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.constants import ATTACK, BASE_ACTIONS, CALM, END, MODULES, SECURE, VARIANTS
 from tetrarchia_env.options import Options
 from tetrarchia_env.render import draw_rgb
 from tetrarchia_env.show import Frame, frames_of_play
@@ -26,10 +25,10 @@ PICTURES = {  # options, seed, and after how many actions
 
 def position(options: Options, seed: int, actions: int) -> Frame:
     """The game after so many actions."""
-    return next(islice(frames_of_play(options, seed, chooser(seed)), actions, None))
+    return next(islice(frames_of_play(options, seed, random_policy(seed)), actions, None))
 
 
-def chooser(seed: int) -> Callable[[Games, Masks], int]:
+def random_policy(seed: int) -> Callable[[Games, Masks], int]:
     """A random agent that secures, subdues, calms and attacks whenever it can, and never ends its turn early."""
     dice = random.Random(seed)
 

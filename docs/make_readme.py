@@ -1,10 +1,18 @@
-"""Write the results table of README.md from docs/results.md: `python docs/make_readme.py`, after `make results`."""
+"""Write the results table of README.md from docs/results.md: `python docs/make_readme.py`, after `make results`.
 
+Only rows of 1,000 games or more a level: small samples have misled us before.
+"""
+
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+from tetrarchia_eval.match import team_label
 
 HERE = Path(__file__).parent
 README, RESULTS = HERE.parent / "README.md", HERE / "results.md"
+LEAST = 1_000  # games a level
 BEGIN, END = "<!-- results: written by docs/make_readme.py -->", "<!-- end of results -->"
 
 
@@ -19,7 +27,16 @@ def table() -> str:
     """The first table of the results page: win rates at the standard levels."""
     found = re.search(r"^(?:\|.*\n)+", RESULTS.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
-    return found[0].rstrip("\n")
+    few = set(_teams_of_few_games())
+    return "\n".join(row for row in found[0].splitlines() if row.split("|")[1].strip() not in few)
+
+
+def _teams_of_few_games() -> Iterator[str]:
+    for file in (HERE.parent / "results" / "main").glob("*.jsonl"):
+        with file.open(encoding="utf-8") as lines:
+            spec = json.loads(next(lines))
+        if spec["games"] < LEAST:
+            yield team_label(spec["agents"])
 
 
 if __name__ == "__main__":

@@ -1,51 +1,39 @@
 """A reward of your own for many games at once: what makes the Empire more peaceful is rewarded at once. Takes seconds.
 
-A finished game is worth 0, so over a whole game the changes add up to the same however it is played (without a discount):
-the best policy stays the best. A reward without that property may teach something else than to win.
+It is potential-based shaping with a potential of your own: a finished game is worth 0, so over a whole game the changes add up to the
+same however it is played (for a learner with the same `gamma`), and the best policy stays the best. Any other object with
+`begin(games, rows)` that can be called with games is a reward too, but may teach something else than to win.
 """
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorWrapper
-from numpy.typing import NDArray
 
-from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env import vector_env
+from tetrarchia_env.batch import is_over, observe
 from tetrarchia_env.notation import action_text
 from tetrarchia_env.observation import OBSERVATION
+from tetrarchia_env.rewards import ShapedReward
 
-WORTH = {"revolt": -0.03, "unrest": -0.01, "army_nearness": -0.1}  # of each piece; an army's grows on its way to ROMA
-
-
-class Peace(VectorWrapper):
-    """Adds to each reward how much more peaceful the game has become."""
-
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
-        """New games."""
-        seen, infos = self.env.reset(**arguments)
-        self.peace = self.measure(seen)
-        return seen, infos
-
-    def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """One action in each game; where it ends, `seen` is already of the next one."""
-        seen, rewards, terminated, truncated, infos = self.env.step(actions)
-        before, self.peace = self.peace, self.measure(seen)
-        after = np.where(terminated | truncated, 0.0, self.peace)
-        return seen, rewards + after - before, terminated, truncated, infos
-
-    def measure(self, seen: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """The worth of each position, from the named parts of the observation."""
-        parts = seen["observation"].view(OBSERVATION)[:, 0]
-        return sum(worth * parts[name].sum(axis=(1, 2), dtype=np.float64) for name, worth in WORTH.items())
+WEIGHTS = {"revolt": -0.03, "unrest": -0.01, "army_nearness": -0.1}  # of each piece; an army's grows on its way to ROMA
 
 
-env, chance = Peace(tetrarchia_v0.vector_env(256, level="4200")), np.random.default_rng(0)
-earned: dict[str, list[float]] = defaultdict(list)
-seen, _ = env.reset(seed=0)
+class PeaceReward(ShapedReward):
+    """1 for a win, -1 for a loss, and at every step how much more peaceful the game has become."""
+
+    def potential(self, games):
+        """How peaceful each game is, from the named parts of the observation."""
+        parts = observe(games).view(OBSERVATION)[:, 0]
+        peace = sum(weight * parts[name].sum(axis=(1, 2), dtype=np.float64) for name, weight in WEIGHTS.items())
+        return np.where(is_over(games), 0, peace)
+
+
+envs, rng = vector_env(256, level="4200", reward=PeaceReward(gamma=1)), np.random.default_rng(0)
+earned = defaultdict(list)
+obs, _ = envs.reset(seed=0)
 for _ in range(400):
-    actions = (chance.random(seen["action_mask"].shape) * seen["action_mask"]).argmax(axis=1)
-    seen, rewards, *_ = env.step(actions)
+    actions = (rng.random(obs["action_mask"].shape) * obs["action_mask"]).argmax(axis=1)
+    obs, rewards, *_ = envs.step(actions)
     for action, reward in zip(actions, rewards, strict=True):
         earned[action_text(action).split()[0]].append(reward)
 

@@ -1,22 +1,12 @@
 """Start from a position: five borders held, an army two steps from ROMA. Who saves Rome how often? Takes seconds.
 
-A snapshot is plain JSON data. What is not on the board is in `supply` and `reserve`; `restore` refuses what cannot be.
+A snapshot is plain JSON data. What is not on the board is in `supply` and `reserve`; `Game.restore` refuses what cannot be.
 """
 
-from typing import Any
+from tetrarchia_agents import make_agent
+from tetrarchia_env import Game
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tetrarchia_agents import TeamPolicy, make_agents
-from tetrarchia_env import batch
-from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.state import OVER, ROME_FELL, WON
-from tetrarchia_env.notation import restore, snapshot
-from tetrarchia_env.render import draw_text
-from tetrarchia_eval.statistics import wilson
-
-POSITION: dict[str, Any] = {
+POSITION = {
     "turn": 31, "emperor": "constantius", "phase": "roman", "ip": 6, "passing": None,
     "tokens": {
         "GAETVLIA": "maximian", "BRITANNIA": "constantius", "SARMATIA": "galerius", "PERSIA": "diocletian", "LIBYA": "diocletian",
@@ -26,26 +16,35 @@ POSITION: dict[str, Any] = {
     "armies": [["CISALPINA", "III", "army"]], "fleets": ["INTERNVM"], "pirates": None, "dux": None,
     "supply": {"diocletian": 2, "galerius": 3, "constantius": 3, "maximian": 3},
     "reserve": {"unrest": 20, "revolt": 18, "armies": 2},
-    "glory": dict.fromkeys(EMPERORS, 0), "outcome": "running", "dice": 1,
+    "glory": {"diocletian": 0, "galerius": 0, "constantius": 0, "maximian": 0}, "outcome": "running", "dice": 1,
 }  # fmt: skip
-GAMES = 200
+GAMES = 100
 
 
-def outcomes(names: str) -> NDArray[np.int64]:
-    """How these agents end the game, played on so many times with new dice each."""
-    games, env_ids = np.repeat(restore(POSITION), GAMES), np.arange(GAMES)
-    batch.reseed(games, env_ids)
-    masks, team = batch.legal_masks(games), TeamPolicy(make_agents(names), GAMES)
-    team.begin(env_ids, env_ids)
-    while len(running := np.flatnonzero(games["phase"] != OVER)):
-        actions = np.zeros(GAMES, dtype=np.int64)  # of a finished game it is not looked at
-        actions[running] = team.act(games[running], masks[running], running)
-        batch.step(games, actions, masks)
-    return games["outcome"]
+def games_won(name: str) -> int:
+    """The position played on by this agent, so many times with other dice."""
+    agent, won = make_agent(name), 0
+    for seed in range(GAMES):
+        game = Game.restore(POSITION)
+        game.reseed(seed)
+        while not game.is_over:
+            game.play_turn(agent)
+        won += game.outcome == "won"
+    return won
 
 
-print(draw_text(snapshot(restore(POSITION))))
+def wilson(won: int, z: float = 1.96) -> tuple[float, float]:
+    """The 95 % interval of a win rate; tetrarchia_eval.statistics has this and more."""
+    centre, half = won + z**2 / 2, z * (won * (1 - won / GAMES) + z**2 / 4) ** 0.5
+    return (centre - half) / (GAMES + z**2), (centre + half) / (GAMES + z**2)
+
+
+game = Game.restore(POSITION)
+story = game.play_turn(make_agent("planner"))
+print(game)  # in a notebook, `game` alone draws the board
+print("\nWhat the planner made of the turn:", *story, sep="\n  ")
+print()
 for name in ("random", "greedy", "planner"):
-    ends = outcomes(name)
-    rate, fell = wilson(int(np.sum(ends == WON)), GAMES), np.mean(ends == ROME_FELL)
-    print(f"{name:8} wins {rate.value:.0%} of {GAMES} games ({rate.low:.0%} to {rate.high:.0%}); in {fell:.0%} Rome falls")
+    won = games_won(name)
+    low, high = wilson(won)
+    print(f"{name:8} wins {won / GAMES:.0%} of {GAMES} games ({low:.0%} to {high:.0%})")

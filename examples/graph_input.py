@@ -1,17 +1,16 @@
 """What a graph network eats: the board as edges, the observation as features of its nodes. Takes seconds.
 
-Needs numpy alone; where torch is installed, a step of message passing gives a number to every move.
+Needs numpy alone; where torch is installed, a step of message passing gives a logit to every move.
 """
 
 from importlib.util import find_spec
 
 import numpy as np
 
-from tetrarchia_env import batch
-from tetrarchia_env.board import BOARD, BROKEN, SPACES
-from tetrarchia_env.engine.actions import MOVE
+from tetrarchia_env import BOARD, vector_env
+from tetrarchia_env.board import BROKEN
+from tetrarchia_env.constants import MOVE, SPACES
 from tetrarchia_env.observation import BY_SPACE
-from tetrarchia_env.options import Options
 
 # The same in every game: each link in both directions, whether it is broken, and who lies on which coast.
 edges = np.stack(np.nonzero(BOARD.links))
@@ -19,13 +18,14 @@ broken = BOARD.links[edges[0], edges[1]] == BROKEN
 coasts = (BOARD.coasts[:, None] >> np.arange(len(BOARD.zones))) & 1
 
 # What changes: the first parts of the observation have one number for each space, the others are of the game as a whole.
-games, masks = batch.new_games(Options(level="4211"), seeds=range(16))
-batch.playout(games, masks, choosers=np.arange(1, 17, dtype=np.uint64), steps=12)  # some random actions, to have something to see
+envs, rng = vector_env(16, level="4211"), np.random.default_rng(0)
+obs, _ = envs.reset(seed=0)
+for _ in range(12):  # some random actions, to have something to look at
+    obs, *_ = envs.step((rng.random(obs["action_mask"].shape) * obs["action_mask"]).argmax(axis=1))
 names = [name for name, (rows, _) in BY_SPACE.items() for _ in range(rows)]
-seen = batch.observe(games)
-of_spaces = seen[:, : len(names) * SPACES].reshape(-1, len(names), SPACES).transpose(0, 2, 1)
-nodes = np.concatenate([of_spaces, np.broadcast_to(coasts, (len(games), *coasts.shape))], axis=2, dtype=np.float32)
-whole = seen[:, len(names) * SPACES :]
+by_space, whole = np.split(obs["observation"], [len(names) * SPACES], axis=1)
+by_space = by_space.reshape(-1, len(names), SPACES).transpose(0, 2, 1)
+nodes = np.concatenate([by_space, np.broadcast_to(coasts, (envs.num_envs, *coasts.shape))], axis=2, dtype=np.float32)
 
 for what, array in {"edges": edges, "broken": broken, "nodes": nodes, "whole": whole}.items():
     print(f"{what:8}{array.dtype!s:9}{array.shape}")
@@ -39,11 +39,12 @@ if find_spec("torch"):
     import torch
 
     torch.manual_seed(0)
-    hear, think, wish = torch.nn.Linear(nodes.shape[2] + 1, 32), torch.nn.Linear(nodes.shape[2] + 32, 32), torch.nn.Linear(32, 1)
-    features, (source, goal) = torch.from_numpy(nodes), torch.from_numpy(edges)
-    kinds = torch.from_numpy(broken.astype(np.float32)).expand(len(games), -1).unsqueeze(2)
-    messages = torch.relu(hear(torch.cat([features[:, source], kinds], dim=2)))  # along each edge
-    heard = torch.zeros(len(games), SPACES, 32).index_add(1, goal, messages)  # added up at its goal
-    moves = wish(torch.relu(think(torch.cat([features, heard], dim=2)))).squeeze(2)  # a number for each space: to move there
-    legal = torch.from_numpy(masks[:, MOVE : MOVE + SPACES]).bool()
-    print(f"\nOne untrained step of message passing: {tuple(moves.shape)} numbers, of which {int(legal.sum())} are of legal moves")
+    size = nodes.shape[2]
+    message, update, policy_head = torch.nn.Linear(size + 1, 32), torch.nn.Linear(size + 32, 32), torch.nn.Linear(32, 1)
+    features, (source, target) = torch.from_numpy(nodes), torch.from_numpy(edges)
+    kinds = torch.from_numpy(broken.astype(np.float32)).expand(len(nodes), -1).unsqueeze(2)
+    messages = torch.relu(message(torch.cat([features[:, source], kinds], dim=2)))  # along each edge
+    received = torch.zeros(len(nodes), SPACES, 32).index_add(1, target, messages)  # added up at its target
+    logits = policy_head(torch.relu(update(torch.cat([features, received], dim=2)))).squeeze(2)  # of a move to each space
+    legal = torch.from_numpy(obs["action_mask"][:, MOVE : MOVE + SPACES]).bool()
+    print(f"\nOne untrained step of message passing: {tuple(logits.shape)} logits, of which {int(legal.sum())} are of legal moves")

@@ -8,11 +8,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from tetrarchia_env import tetrarchia_v0
+import tetrarchia_env
 
 GAMES, TURNS_SHOWN = 20, 8
 
-env = tetrarchia_v0.env(level="4200")
+env = tetrarchia_env.env(level="4200")
 for number, emperor in enumerate(env.possible_agents):
     env.action_space(emperor).seed(number)  # the choices; reset(seed=...) fixes the dice
 

@@ -25,5 +25,5 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in ("pygame", "resvg_py", "PIL"):
         pytest.importorskip(name)
-    for face in (TetrarchiaAEC, TetrarchiaEnv):
-        monkeypatch.setitem(face.metadata, "render_fps", 1000)
+    for api in (TetrarchiaAEC, TetrarchiaEnv):
+        monkeypatch.setitem(api.metadata, "render_fps", 1000)

@@ -8,8 +8,8 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.checks import check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
@@ -17,6 +17,7 @@ from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.rewards import GloryReward
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space, vector_space
 
+OF_PETTINGZOO = {"options": 1}  # what its conformance test hands over, to see that reset takes options
 NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)
 NOTHING_LEGAL.setflags(write=False)
 
@@ -53,22 +54,28 @@ class TetrarchiaAEC(EnvState, AECEnv):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
-        if seed is not None:
-            batch.seed_array(seed)  # refused in our words before the libraries look at it
-        if seed is not None or self._random is None:
-            self._random, _ = seeding.np_random(seed)
-        self.begin(int(self._random.integers(2**63)) if seed is None else seed)
-        self._start_episode()
-        self.show_unasked(begins=True)
+        check_no_options(None if options == OF_PETTINGZOO else options)
+        chosen = None if seed is None else checked_seed(seed)
+        with self.one_thread:
+            if chosen is not None or self._random is None:
+                self._random, _ = seeding.np_random(chosen)
+            self.begin(int(self._random.integers(2**63)) if chosen is None else chosen)
+            self._start_episode()
+            self.show_unasked(begins=True)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
-        super().restore(snapshot)
-        self._start_episode()
-        self.show_unasked()
+        with self.one_thread:
+            super().restore(snapshot)
+            self._start_episode()
+            self.show_unasked()
 
     def step(self, action: int | None) -> None:
         """One decision of the agent selected; `None` from an agent whose game is over."""
+        with self.one_thread:
+            self._step(action)
+
+    def _step(self, action: int | None) -> None:
         agent = self.agent_selection
         if self.agents and (self.terminations[agent] or self.truncations[agent]):
             self._was_dead_step(action)

@@ -4,12 +4,16 @@ A game is a record of `engine.state.GAME`; games are an array of them, one game 
 works on all games of an array in one compiled call; `masks` gets a row of legal actions (0 or 1) for each game.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tetrarchia_env.checks import Seeds as Seeds
+from tetrarchia_env.checks import check_games, check_masks, check_rngs, checked_steps, checked_viewers
+from tetrarchia_env.checks import checked_actions as checked_actions
+from tetrarchia_env.checks import seed_array as seed_array
+from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.bits import count
@@ -17,22 +21,25 @@ from tetrarchia_env.engine.dice import draw, next_rng
 from tetrarchia_env.engine.dice import rng_states as rng_states  # the RNG state of each seed, for those who draw as games do
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import GAME, OVER, WON, Game
+from tetrarchia_env.engine.state import ARRIVAL, FLEETS, OVER, ROMAN, WON, Game
+from tetrarchia_env.engine.state import GAME as GAME  # the dtype of a game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 
 Games = NDArray[np.void]
 Masks = NDArray[np.int8]
-Seeds = int | Sequence[int] | NDArray[np.integer]
 Rows = NDArray[np.int64]
 Policy = Callable[[Games, Masks, Rows], NDArray[np.int64]]  # an action for each game; the rows say which of all games they are
 
-_LARGEST = 2**64 - 1
-
 
 def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
-    """A game for each seed, set up and at its first decision, with the legal actions."""
+    """A game for each seed, set up and at its first decision, with the legal actions.
+
+    >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
+    >>> np.flatnonzero(masks[0])  # a fleet goes to one of three zones
+    array([ 8,  9, 10])
+    """
     games = np.zeros(np.atleast_1d(np.asarray(seeds, dtype=object)).shape, dtype=GAME)
     masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
     reset(games, options, seeds, masks)
@@ -41,16 +48,26 @@ def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
 
 def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
     """Begin all these games anew; games of different options are different slices of one array."""
-    _check_masks(masks, len(games))
+    check_games(games, written=True)
+    check_masks(masks, len(games))
     rngs = rng_states(seed_array(seeds, len(games)))
     games[:] = options.template
     _begin(games, options.levels, options.draws_level, rngs, masks)
 
 
 def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
-    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched."""
+    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched.
+
+    >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
+    >>> step(games, np.array([8, 9, 10]), masks)
+    >>> masks[:, 8:11]  # there is no second fleet in a zone
+    array([[0, 1, 1],
+           [1, 0, 1],
+           [1, 1, 0]], dtype=int8)
+    """
+    check_games(games, written=True)
     chosen = checked_actions(actions, len(games))
-    _check_masks(masks, len(games))
+    check_masks(masks, len(games))
     illegal = _step(games, chosen, masks)
     if illegal >= 0:
         raise ValueError(refusal(chosen, masks, illegal))
@@ -58,6 +75,7 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
 
 def legal_masks(games: Games) -> Masks:
     """The legal actions of each game, all zero when it is over."""
+    check_games(games)
     masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
     _legal(games, masks)
     return masks
@@ -65,16 +83,19 @@ def legal_masks(games: Games) -> Masks:
 
 def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
     """A row for each game: what these Emperors see, or whoever is to act."""
+    check_games(games)
     observations = np.zeros((len(games), SIZE), dtype=np.float32)
     views = np.ndarray(len(games), OBSERVATION, observations.data)  # as .view does, in a fifth of the time
-    observers = agents_to_act(games) if viewers is None else viewers
-    _check_rows("viewers", observers, len(games))
-    _observe(games, observers, views)
+    observers = agents_to_act(games) if viewers is None else checked_viewers(viewers, len(games))
+    wrong = _observe(games, observers, views)
+    if wrong >= 0:
+        raise ValueError(f"a viewer is the number of an Emperor, 0 to 3, not {int(observers[wrong])}")
     return observations
 
 
 def agents_to_act(games: Games) -> NDArray[np.int64]:
     """The Emperor who decides in each game."""
+    check_games(games)
     agents = np.zeros(len(games), dtype=np.int64)
     _agents_to_act(games, agents)
     return agents
@@ -94,6 +115,7 @@ def is_won(games: Games) -> NDArray[np.bool_]:
 
 def scores(games: Games) -> NDArray[np.int64]:
     """The score of each game as it stands (R9.3)."""
+    check_games(games)
     found = np.zeros(len(games), dtype=np.int64)
     _scores(games, found)
     return found
@@ -101,6 +123,7 @@ def scores(games: Games) -> NDArray[np.int64]:
 
 def borders(games: Games) -> NDArray[np.int64]:
     """How many borders are secured in each game (R9.1)."""
+    check_games(games)
     found = np.zeros(len(games), dtype=np.int64)
     _borders(games, found)
     return found
@@ -108,6 +131,8 @@ def borders(games: Games) -> NDArray[np.int64]:
 
 def play_to_end(games: Games, masks: Masks, policy: Policy) -> None:
     """Play all games to their ends; those still running are kept close together, so that nobody is asked about the others."""
+    check_games(games, written=True)
+    check_masks(masks, len(games))
     rows = np.flatnonzero(games["phase"] != OVER)
     running, legal = games[rows], masks[rows]
     while len(rows):
@@ -123,14 +148,16 @@ def playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) ->
 
     `rngs` holds an RNG state for each game that its choices come from; it is left ready to go on.
     """
-    _check_masks(masks, len(games))
-    _check_rows("rngs", rngs, len(games))
-    return int(_playout(games, masks, rngs, steps))
+    check_games(games, written=True)
+    check_masks(masks, len(games))
+    check_rngs(rngs, len(games))
+    return int(_playout(games, masks, rngs, checked_steps(steps)))
 
 
 def random_actions(masks: Masks, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
     """A random legal action for each row, each as likely; `rngs` as in `playout`."""
-    _check_rows("rngs", rngs, len(masks))
+    check_masks(masks, len(masks), masks.shape[-1])
+    check_rngs(rngs, len(masks))
     actions = np.zeros(len(masks), dtype=np.int64)
     _random_actions(masks, rngs, actions)
     return actions
@@ -141,39 +168,11 @@ def reseed(games: Games, seeds: Seeds) -> None:
     games["dice"] = rng_states(seed_array(seeds))
 
 
-def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
-    """As many action ids as games: compiled code would read on beyond fewer, and take 8.9 for 8."""
-    given = np.asarray(actions)
-    if given.dtype.kind not in "iu" or given.shape != (games,):
-        told = f"an array of {given.dtype} of shape {given.shape}"
-        raise ValueError(f"actions are {games} whole numbers, one for each game, not {told if given.size > 4 else given.tolist()!r}")
-    return np.ascontiguousarray(given, dtype=np.int64)
-
-
 def refusal(actions: NDArray[np.int64], masks: Masks, game: int) -> str:
     """A sentence about an illegal action."""
+    if 0 <= actions[game] < masks.shape[1] and masks[game, actions[game]]:
+        return f"action {int(actions[game])} is not of the phase that game {game} is in: the masks are those of other games"
     return f"action {int(actions[game])} is not legal in game {game}: choose one of {np.flatnonzero(masks[game]).tolist()}"
-
-
-def _check_rows(name: str, rows: NDArray[Any], games: int) -> None:
-    if len(rows) != games:
-        raise ValueError(f"{name} have a row for each of the {games} games, not {len(rows)}")
-
-
-def _check_masks(masks: Masks, games: int) -> None:
-    if masks.shape != (games, ACTIONS) or masks.dtype != np.int8:
-        raise ValueError(f"masks are int8 of shape {(games, ACTIONS)}, a row for each game, not {masks.dtype} of shape {masks.shape}")
-
-
-def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
-    """Checked seeds, as many as were given, or this number of them."""
-    values = np.atleast_1d(np.asarray(seeds, dtype=object))
-    if number is not None and values.shape != (number,):
-        raise ValueError(f"{number} seeds are wanted, one for each game, not {len(values)}")
-    for seed in values:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST:
-            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-    return values.astype(np.uint64)
 
 
 @jit
@@ -198,12 +197,24 @@ def begin_at_level(game: Game, levels: NDArray[np.int8], draws: bool, rng: np.ui
 def _step(games: Games, actions: NDArray[np.int64], masks: Masks) -> int:
     """The first game whose action is illegal, or -1."""
     for i in range(len(games)):
-        if games[i].phase != OVER and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
+        if games[i].phase != OVER and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]] and _fits(games[i], actions[i])):
             return i
     for i in range(len(games)):
         if games[i].phase != OVER:
             play(games[i], actions[i], masks[i])
     return -1
+
+
+@jit
+def _fits(game: Game, action: int) -> bool:
+    """Whether the phase has such actions at all: with masks of other games one of another phase would spoil the record."""
+    if game.phase == ROMAN:
+        return not a.FLEET <= action <= a.ENTER_CAPITAL and not a.BOOST_COMBAT <= action <= a.ACCEPT
+    if game.phase == FLEETS:
+        return a.FLEET <= action < a.ENTER_ROMA
+    if game.phase == ARRIVAL:
+        return a.ENTER_ROMA <= action <= a.ENTER_CAPITAL
+    return a.BOOST_COMBAT <= action <= a.ACCEPT
 
 
 @jit
@@ -213,9 +224,13 @@ def _legal(games: Games, masks: Masks) -> None:
 
 
 @jit
-def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) -> None:
+def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) -> int:
+    """The first game whose viewer is none of the four, or -1."""
     for i in range(len(games)):
+        if not 0 <= viewers[i] < 4:
+            return i
         encode(games[i], viewers[i], views[i])
+    return -1
 
 
 @jit
@@ -247,6 +262,7 @@ def _random_actions(masks: Masks, rngs: NDArray[np.uint64], actions: NDArray[np.
 def _playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -> int:
     played = 0
     for i in range(len(games)):
+        legal(games[i], masks[i])  # the first action is legal whatever masks were given
         played += _play_randomly(games[i], masks[i], rngs[i : i + 1], steps)
     return played
 

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
+from tetrarchia_env.checks import OneThread
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.state import GAME, OVER, Game
+from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, Game
 from tetrarchia_env.engine.turn import agent_to_act, play
-from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
+from tetrarchia_env.notation import Snapshot, check_records, options_of, restore, snapshot
+from tetrarchia_env.notation.records import check_entries
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
@@ -48,7 +50,12 @@ EPISODE = np.dtype(
 Episode = Any  # a record of EPISODE
 Views = NDArray[np.void]
 Floats = NDArray[np.float32]
+FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
 ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode")
+EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
+EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
+EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
+MOST_ENVS = 1 << 24
 WHOLE = 1 << 20  # initial_state_share 1 in whole numbers
 
 
@@ -92,6 +99,7 @@ class BatchedGames:
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
+        self.one_thread = OneThread()  # held by whoever steps or resets
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
         self.set_initial_states(initial_states, initial_state_share)
@@ -154,11 +162,16 @@ class BatchedGames:
         return {name: _bytes(getattr(self, name)).copy() for name in ("games", "episodes", "masks")}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Go on from there."""
-        for name in ("games", "episodes", "masks"):
-            _bytes(getattr(self, name))[:] = state[name]
-        self.reward.begin(self.games)
-        self._observe()
+        """Go on from there; ValueError in one sentence, and nothing is changed, if these are not such bytes."""
+        games, episodes, masks = (_copied(state, name, getattr(self, name)) for name in ("games", "episodes", "masks"))
+        check_records(games)
+        check_entries(episodes, EPISODE_RANGES, "episode")
+        if (batch.legal_masks(games)[:, : masks.shape[1]] != masks).any():
+            raise ValueError("masks are damaged: they are not the legal actions of the games")
+        with self.one_thread:
+            self.games[:], self.episodes[:], self.masks[:] = games, episodes, masks
+            self.reward.begin(self.games)
+            self._observe()
 
     def _observe(self) -> Floats:
         self._views = self._views[1], self._views[0]
@@ -167,8 +180,8 @@ class BatchedGames:
 
 
 def _check_number(num_envs: object, rules: int) -> None:
-    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-        raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or not 1 <= num_envs <= MOST_ENVS:
+        raise ValueError(f"num_envs is a whole number from 1 to {MOST_ENVS}, not {num_envs!r}")
     if rules == 0 or num_envs % rules:
         raise ValueError(f"num_envs is a multiple of the number of rules, not {num_envs} for {rules}")
 
@@ -199,6 +212,15 @@ def _setting(rule_index: NDArray[np.int64], rules: Sequence[Options], states: Se
 
 def _flat(views: Views) -> Floats:
     return views.view(np.float32).reshape(len(views), SIZE)
+
+
+def _copied(state: Mapping[str, NDArray[np.uint8]], name: str, like: NDArray[Any]) -> NDArray[Any]:
+    """A copy of these bytes as an array like that one."""
+    given, wanted = state.get(name), _bytes(like).shape
+    if not isinstance(given, np.ndarray) or given.dtype != np.uint8 or given.shape != wanted:
+        told = f"{given.dtype} of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+        raise ValueError(f"{name} are bytes of shape {wanted} here, not {told}")
+    return np.frombuffer(given.tobytes(), like.dtype).reshape(like.shape).copy()
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -16,6 +16,9 @@ from typing import Any, NotRequired, TypedDict, TypeVar, cast, get_args, get_ori
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tetrarchia_env.files import flat, read_bounded
+from tetrarchia_env.schema import one_line
+
 EMPERORS = ("diocletian", "galerius", "constantius", "maximian")  # R1.1, in turn order
 NUMERALS = ("I", "II", "III", "IV", "V", "VI")  # the outer regions
 SPACES = 48
@@ -61,7 +64,11 @@ class BoardFile(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A checked board; a space, region, zone or Emperor is its place in `names`, `regions`, `zones` or EMPERORS."""
+    """A checked board; a space, region, zone or Emperor is its place in `names`, `regions`, `zones` or EMPERORS.
+
+    >>> [BOARD.names[space] for space in np.flatnonzero(BOARD.links[BOARD.roma])]
+    ['ETRVRIA', 'LVCANIA']
+    """
 
     names: tuple[str, ...]
     regions: tuple[str, ...]  # 0 is ITALIA, 1..6 are I..VI
@@ -94,19 +101,17 @@ def load(path: str | os.PathLike[str]) -> Board:
 
 
 def read(path: str | os.PathLike[str]) -> BoardFile:
-    """What a board file says, checked, sources included."""
+    """What a board file of at most 1 MB says, checked, sources included."""
     try:
-        file = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        file = tomllib.loads(flat(read_bounded(path, 10**6).decode()))
         _check_shape("the file", file, BoardFile)
         _check_sense(cast(BoardFile, file))
         return cast(BoardFile, file)
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        reason = f"it is not TOML ({error})"
-    except ValueError as error:
-        reason = str(error)
-    raise ValueError(f"board file {os.fspath(path)}: {reason}")
+    except (ValueError, RecursionError) as error:
+        reason = f"it is not TOML ({error})" if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError) else str(error)
+    raise ValueError(f"board file {os.fspath(path)}: {one_line(reason)}")
 
 
 def _check_shape(entry: str, value: Any, shape: Any) -> None:

@@ -1,11 +1,15 @@
-"""Files that are written: whole or not at all, and where that is possible is found out before the work and not after it."""
+"""Files are read up to a bound, and written whole or not at all; whether that is possible is found out before the work."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 
+STRINGS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*')
+PIECE = 1 << 20  # bytes
+DEEPEST = 16  # brackets or dots: no file of ours comes to 4
 LONGEST = 100  # bytes of a name that is to be a folder's
 
 
@@ -13,6 +17,31 @@ def check_folder(goal: Path) -> None:
     """ValueError if there is none to write this file into."""
     if not goal.parent.is_dir():
         raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+
+
+def read_bounded(path: str | os.PathLike[str], most: int, start: int = 0) -> bytes:
+    """What a file holds from a byte on; ValueError if that is more than any honest one has, before more of it is read."""
+    content = bytearray()
+    with open(path, "rb") as file:
+        file.seek(start)
+        while piece := file.read(PIECE):  # asked for all at once, all that memory would be taken, however small the file
+            content += piece
+            if len(content) > most:
+                raise ValueError(f"it is larger than {most // 1_000_000} MB")
+    return bytes(content)
+
+
+def flat(text: str) -> str:
+    """The same text; ValueError if TOML is nested so deeply that the library would read it for hours, or recurse too far."""
+    depth = 0
+    for line in STRINGS.sub("", text).split("\n"):
+        for bracket in re.findall(r"[\[\]{}]", line):
+            depth += 1 if bracket in "[{" else -1
+            if depth > DEEPEST:
+                raise ValueError("it is nested too deeply")
+        if line.count(".") > DEEPEST:
+            raise ValueError("it is nested too deeply")
+    return text
 
 
 def check_goals(*goals: Path | None, sources: tuple[Path, ...] = ()) -> None:

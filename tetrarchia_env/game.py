@@ -1,5 +1,6 @@
 """One game as an object: it plays, copies and draws itself, and goes to snapshots and replays and back."""
 
+import copy
 import secrets
 from typing import Any, Protocol, Self
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.checks import OneThread, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
 from tetrarchia_env.events import tell
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
@@ -44,7 +46,7 @@ class Game:
 
     def __init__(self, *, seed: int | None = None, **arguments: Any) -> None:
         self.options = Options.of(("seed",), **arguments)
-        self.seed: int | None = secrets.randbits(32) if seed is None else int(batch.seed_array(seed)[0])
+        self.seed: int | None = secrets.randbits(32) if seed is None else checked_seed(seed)
         self._games, self._masks = batch.new_games(self.options, self.seed)
         self._begin()
 
@@ -52,8 +54,9 @@ class Game:
         self._actions: list[int] = []
         self._story: tuple[str, ...] = ()
         self._dice = ""
-        self._chance = np.random.default_rng(self.seed)  # for agents that are asked
+        self._chance = np.random.default_rng(int(self._games["dice"][0]))  # for agents that are asked
         self._asked: list[Agent] = []
+        self._one_thread = OneThread()
 
     @property
     def agent(self) -> str:
@@ -108,8 +111,11 @@ class Game:
         Traceback (most recent call last):
         ValueError: 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, fleet INTERNVM, fleet AEGAEVM
         """
-        number = action_id(action) if isinstance(action, str) else int(action)
-        text = action_text(number)
+        number = action_id(action) if isinstance(action, str) else _whole(action)
+        with self._one_thread:
+            return self._play(number, action_text(number))
+
+    def _play(self, number: int, text: str) -> tuple[str, ...]:
         if self.is_over:
             raise ValueError(f"the game is over ({self.outcome}): nothing can be played")
         if not self._masks[0, number]:
@@ -128,7 +134,7 @@ class Game:
         if not any(known is agent for known in self._asked):
             self._asked.append(agent)
             getattr(agent, "begin", lambda _: None)(HERE)
-        return action_text(int(agent.act(copied, self._masks.copy(), HERE)[0]))
+        return action_text(int(batch.checked_actions(agent.act(copied, self._masks.copy(), HERE), 1)[0]))
 
     def play_turn(self, agent: Agent) -> tuple[str, ...]:
         """Let an agent decide everything to the end of the turn, or of the game; what happened, in words."""
@@ -143,14 +149,14 @@ class Game:
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._games, other._masks = self._games.copy(), self._masks.copy()
-        other._actions, other._asked = list(self._actions), []
-        other._chance = np.random.default_rng(self._chance.integers(2**63))
+        other._actions, other._asked, other._one_thread = list(self._actions), [], OneThread()
+        other._chance = copy.deepcopy(self._chance)
         return other
 
     def reseed(self, seed: int) -> None:
         """New dice from here on: a planner's copy must not show the dice to come. The game has no replay then."""
         batch.reseed(self._games, seed)
-        self.seed = None
+        self.seed, self._chance = None, np.random.default_rng(seed)
 
     def snapshot(self) -> Snapshot:
         """The whole game as plain JSON data; `Game.restore` makes the same game of it.
@@ -203,3 +209,10 @@ class Game:
     def _repr_svg_(self) -> str:
         """The board in a notebook."""
         return draw_svg(self.snapshot(), story=self._story, dice=self._dice)
+
+
+def _whole(action: object) -> int:
+    """An id; not 8.9, nor True."""
+    if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+        raise ValueError(f"an action is a text or a whole number, not {action!r}")
+    return int(action)

@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.checks import check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
@@ -33,15 +33,20 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
-        if seed is not None:
-            batch.seed_array(seed)  # refused in our words before the libraries look at it
-        super().reset(seed=seed)
-        self.begin(int(self.np_random.integers(2**63)) if seed is None else seed)
-        self.show_unasked(begins=True)
-        return self._look()
+        check_no_options(options)
+        chosen = None if seed is None else checked_seed(seed)
+        with self.one_thread:
+            super().reset(seed=chosen)
+            self.begin(int(self.np_random.integers(2**63)) if chosen is None else chosen)
+            self.show_unasked(begins=True)
+            return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """One decision of whichever Emperor is to act."""
+        with self.one_thread:
+            return self._step(action)
+
+    def _step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(action):
             raise ValueError(f"an action is a whole number from 0 to {ACTIONS - 1}, not {action!r}")
         self.check_under_way()

@@ -1,7 +1,7 @@
-"""What an Emperor sees: the whole game but its dice, as one vector of float32 with named parts.
+"""What an Emperor observes: the whole game but its dice, as one vector of float32 with named parts.
 
-Everything is seen from one Emperor: `own` is he, `second`, `third`, `fourth` the others in turn order after him. Two
-games that differ in anything but the dice word differ in the observation; what is there beside that (chains, odds,
+Everything is told from one Emperor: `own` is he, `second`, `third`, `fourth` the others in turn order after him. Two
+games that differ in anything but the RNG state differ in the observation; what is there beside that (chains, odds,
 ways, sums) saves a network from having to work it out.
 """
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
-from tetrarchia_env.schema import check_fields, noun, told
+from tetrarchia_env.schema import check_fields, noun, shortened, told
 
 DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
 NORMAL_LEVEL = "4211"
@@ -41,6 +41,12 @@ class Options:
     scenario: carausian_revolt danube_wars mauretanian_war great_persian_war (R12); it sets level and modules
     fixed_setup: Revolts in province 3 of each region (R2.7)
     max_turns: a game is truncated when so many turns are finished
+
+    >>> Options(scenario="danube_wars").modules
+    ('goths',)
+    >>> Options(level="9200")
+    Traceback (most recent call last):
+    ValueError: level '9200': tokens per Emperor must be 2 to 5, not '9'
     """
 
     level: Level = None
@@ -56,7 +62,7 @@ class Options:
         known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
             if name not in known:
-                raise ValueError(f"unknown argument {name!r}: choose from {', '.join(known)}")
+                raise ValueError(f"unknown argument {shortened(name)}: choose from {', '.join(known)}")
         return cls(**arguments)
 
     def __post_init__(self) -> None:
@@ -131,7 +137,7 @@ class Options:
 def _check_level(level: str) -> None:
     """R2.1: each digit in its range."""
     if len(level) != len(DIGITS):
-        raise ValueError(f"a level is {A_LEVEL}, not {level!r}")
+        raise ValueError(f"a level is {A_LEVEL}, not {shortened(level)}")
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
             raise ValueError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")

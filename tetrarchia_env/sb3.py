@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from tetrarchia_env.batched_games import BatchedGames
+from tetrarchia_env.checks import check_no_options, checked_seed, seed_array
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.spaces import RENDER_FPS, vector_space
 
@@ -34,15 +35,21 @@ class TetrarchiaVecEnv(VecEnv):
 
     def reset(self) -> NDArray[np.float32]:
         """New games everywhere; after `seed(s)` environment i begins with seed s + i, else with one drawn."""
-        seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
-        self._reset_seeds()
-        self._reset_options()
-        return self.batched.begin(seeds)
+        with self.batched.one_thread:
+            seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
+            self._reset_seeds()
+            return self.batched.begin(seeds)
+
+    def set_options(self, options: Any = None) -> None:
+        """There are none to set."""
+        each = [options] if isinstance(options, dict) else options or []
+        check_no_options(next(filter(None, each), None))
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Fix all games from the next reset on."""
-        self._random = np.random.default_rng(seed)
-        self._seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
+        first = None if seed is None else checked_seed(seed)
+        self._seeds = [None] * self.num_envs if first is None else seed_array(range(first, first + self.num_envs)).tolist()
+        self._random = np.random.default_rng(first)
         return self._seeds
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -51,6 +58,10 @@ class TetrarchiaVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
+        with self.batched.one_thread:
+            return self._step()
+
+    def _step(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         obs = self.batched.play(self._actions)
         episodes = self.batched.episodes
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, ValidationError
 
-from tetrarchia_env.wording import near
+from tetrarchia_env.messages import near
 
 T = TypeVar("T")
 MANY = 10**12  # a limit that is there to be finite, and not worth telling
@@ -40,6 +40,8 @@ def checked(data: object, kind: type[T], where: str) -> T:
         return msgspec.convert(data, kind)
     except ValidationError as error:
         raise ValueError(_sentence(str(error), data, kind, where)) from None
+    except (UnicodeError, RecursionError) as error:
+        raise ValueError(f"{where} {_unreadable(error)}".strip()) from None
 
 
 def check_fields(instance: Any, where: str = "") -> None:
@@ -50,7 +52,25 @@ def check_fields(instance: Any, where: str = "") -> None:
         fitting = msgspec.convert(vars(instance), kind)
     except ValidationError as error:
         raise ValueError(_sentence(str(error), vars(instance), kind, where)) from None
+    except (UnicodeError, RecursionError) as error:
+        raise ValueError(f"{where} {_unreadable(error)}".strip()) from None
     vars(instance).update(msgspec.structs.asdict(fitting))
+
+
+def shortened(value: object, most: int = 200) -> str:
+    """A value as it is told in a sentence, however large it is."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # deeply nested, or a number of more digits than Python writes
+        text = f"a {type(value).__name__} too large to be told"
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 30]}... ({len(text)} letters)"
+
+
+def one_line(text: str, most: int = 600) -> str:
+    """What is said of a file, with whatever stands in it: in one line, with nothing that a terminal would obey."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split())[: most + 1])
+    return shown if len(shown) <= most else f"{shown[:most]}..."
 
 
 def kinds_of(cls: type) -> dict[str, Any]:
@@ -102,15 +122,19 @@ def _sentence(refusal: str, data: Any, kind: Any, where: str) -> str:
             kind, data = _part(kind, name, index), data[name] if name else list(data)[int(index)]
             names += [name] if name else []
     except (KeyError, IndexError, TypeError):  # a name in the data that looks like a path
-        return f"{where} {refusal!r}"
+        return f"{where} {shortened(refusal)}"
     return _missing_or_unknown(refusal, _entry(names)) or _not_allowed(data, kind, _entry(names))
+
+
+def _unreadable(error: Exception) -> str:
+    return "a text holds half of a letter (a lone surrogate)" if isinstance(error, UnicodeError) else "it is nested too deeply"
 
 
 def _missing_or_unknown(refusal: str, entry: str) -> str:
     found = FIELD.match(refusal)
     if found is None:
         return ""
-    wrong = f"unknown entry {found[2]!r}" if "unknown" in found[1] else f"{found[2]!r} is missing"
+    wrong = f"unknown entry {shortened(found[2])}" if "unknown" in found[1] else f"{found[2]!r} is missing"
     return f"{entry}: {wrong}" if entry else wrong
 
 
@@ -118,8 +142,8 @@ def _not_allowed(data: Any, kind: Any, entry: str) -> str:
     extra, value = extra_of(kind), _first_wrong(data, kind)
     if "noun" in extra:
         names = [name for name in get_args(plain(kind)) if name]
-        return f"unknown {extra['noun']} {value!r}{near(value, names)}: choose from {', '.join(names)}"
-    return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {value!r}"
+        return f"unknown {extra['noun']} {shortened(value)}{near(value, names)}: choose from {', '.join(names)}"
+    return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {shortened(value)}"
 
 
 def _entry(names: list[str]) -> str:

@@ -1,6 +1,6 @@
 """# Tetrarchia
 
-| Import | `from tetrarchia_env import tetrarchia_v0` |
+| Import | `import tetrarchia_env`; by its version: `from tetrarchia_env import tetrarchia_v0` |
 |---|---|
 | Actions | Discrete |
 | Parallel API | Yes |
@@ -19,12 +19,12 @@ borders are secured. The rules are in docs/rules.md; everybody sees everything b
 
 `{"observation": float32 vector, "action_mask": int8 vector}`, as the agent observes it: himself first, then the others in turn
 order. docs/observation.md lists the parts. Only the agent selected has legal actions in his mask; nobody has after the
-end. The board's graph is public: `tetrarchia_env.board.BOARD` (links, coasts, paths).
+end. The board's graph is public: `tetrarchia_env.BOARD` (links, coasts, paths).
 
 ### Actions
 
-`action_text(id)` and `action_id(text)` translate; what a configuration does not have is never legal. An agent acts
-several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
+`action_text(id)` and `action_id(text)` of `tetrarchia_env.notation` translate; what a configuration does not have is never
+legal. An agent acts several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
 
 ### Rewards
 
@@ -70,28 +70,58 @@ ILLEGAL_REWARD = -1.0
 
 
 def env(**arguments: Any) -> Any:
-    """The AEC environment behind PettingZoo's guards: an illegal action ends the game."""
+    """The AEC environment behind PettingZoo's guards: an illegal action ends the game.
+
+    >>> aec = env(level="4200")
+    >>> aec.reset(seed=7)
+    >>> observation, reward, terminated, truncated, info = aec.last()
+    >>> aec.agent_selection, int(observation["action_mask"].sum())
+    ('diocletian', 3)
+    """
     guarded = wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(guarded))
 
 
 def raw_env(**arguments: Any) -> TetrarchiaAEC:
-    """The same without guards: an illegal action is a ValueError and leaves the game untouched."""
+    """The same without guards: an illegal action is a ValueError and leaves the game untouched.
+
+    >>> aec = raw_env(level="4200")
+    >>> aec.reset(seed=7)
+    >>> [aec.action_text(action) for action in aec.legal_actions()]
+    ['fleet ATLANTICVM', 'fleet INTERNVM', 'fleet AEGAEVM']
+    """
     return TetrarchiaAEC(**arguments)
 
 
 def parallel_env(**arguments: Any) -> Any:
-    """The parallel environment, in which only the agent to act is listened to."""
+    """The parallel environment, in which only the agent to act is listened to.
+
+    >>> parallel = parallel_env(level="4200")
+    >>> observations, infos = parallel.reset(seed=7)
+    >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents]
+    [3, 0, 0, 0]
+    """
     return turn_based_aec_to_parallel(env(**arguments))
 
 
 def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
-    """Many games as a Gymnasium VectorEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `copy`."""
+    """Many games as a Gymnasium VectorEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `copy`.
+
+    >>> envs = vector_env(512, level=["4200", "4211"])
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations["observation"].shape, observations["action_mask"].shape
+    ((512, 1344), (512, 455))
+    """
     return TetrarchiaVector(num_envs, **arguments)
 
 
 def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
-    """Many games as a Stable-Baselines3 VecEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `seed`."""
+    """Many games as a Stable-Baselines3 VecEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `seed`.
+
+    >>> envs = sb3_vec_env(64, seed=0, level="4200", actions="base")
+    >>> envs.reset().shape, envs.action_masks().shape
+    ((64, 1344), (64, 109))
+    """
     from tetrarchia_env.sb3 import TetrarchiaVecEnv  # only those who train need Stable-Baselines3
 
     return TetrarchiaVecEnv(num_envs, **arguments)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.batched_games import BatchedGames
+from tetrarchia_env.checks import check_no_options, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, dict_space
@@ -45,6 +46,13 @@ class TetrarchiaVector(VectorEnv):
 
     def reset(self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """New games: `seed` for the first, the numbers after it for the others; or a seed for each."""
+        if options and "reset_mask" in options:
+            raise ValueError("reset_mask is not known here: a game that ends is followed by the next one in the same step")
+        check_no_options(options)
+        with self.batched.one_thread:
+            return self._reset(seed)
+
+    def _reset(self, seed: int | Sequence[int] | None) -> tuple[Obs, dict[str, Any]]:
         if seed is None:
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         else:
@@ -55,6 +63,10 @@ class TetrarchiaVector(VectorEnv):
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """One action in each game."""
+        with self.batched.one_thread:
+            return self._step(actions)
+
+    def _step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         obs = self.batched.play(actions)
         episodes = self.batched.episodes
         ended = episodes["ended"].astype(bool)
@@ -68,7 +80,11 @@ class TetrarchiaVector(VectorEnv):
 
     def _seeds(self, seed: int | Sequence[int]) -> Sequence[int]:
         """One for each game."""
-        seeds = seed if isinstance(seed, Sequence) else range(seed, seed + self.num_envs)
+        if isinstance(seed, Sequence | np.ndarray) and np.ndim(seed):
+            seeds: Sequence[int] = list(seed)
+        else:
+            first = checked_seed(seed)
+            seeds = range(first, first + self.num_envs)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed is one number or {self.num_envs} of them, not {len(seeds)}")
         return seeds

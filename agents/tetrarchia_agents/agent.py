@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.checks import check_games, check_masks
 
 Actions = NDArray[np.int64]
 EnvIds = NDArray[np.int64]
@@ -32,3 +33,9 @@ class Agent(Protocol):
     def reference(self) -> "Agent":
         """One whose choices can be repeated, for its fingerprint; only an agent that looks at the clock need write this."""
         return self
+
+
+def check_rows(games: Games, masks: Masks) -> None:
+    """For an agent whose compiled code reads a row of masks for each game: ValueError if there are fewer."""
+    check_games(games)
+    check_masks(masks, len(games))

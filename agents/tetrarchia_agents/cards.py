@@ -5,14 +5,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tetrarchia_env.files import read_bounded
+from tetrarchia_env.messages import near
 from tetrarchia_env.observation import FIELDS
-from tetrarchia_env.wording import near
+from tetrarchia_env.schema import one_line
 
 HERE = Path(__file__).parent
 # The project's own: in an installed package, or in the repository.
 CHECKPOINTS = HERE / "shipped" if (HERE / "shipped").is_dir() else HERE.parents[1] / "checkpoints"
 WEIGHTS, CARD = "weights.safetensors", "card.json"
 FORMAT = 1
+LARGEST_CARD = 1_000_000  # bytes
 
 
 def find_checkpoint(name: str | Path, own: Path = CHECKPOINTS) -> Path:
@@ -34,9 +37,9 @@ def own_checkpoints(own: Path = CHECKPOINTS) -> list[str]:
 def read_card(folder: Path) -> dict[str, Any]:
     """What the card says, checked for its format."""
     try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"checkpoint {folder}: the card cannot be read ({error})") from None
+        card = json.loads(read_bounded(folder / CARD, LARGEST_CARD).decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"checkpoint {folder}: the card cannot be read ({one_line(str(error))})") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise ValueError(f"checkpoint {folder}: the card is not of format {FORMAT}")
     return card

@@ -8,13 +8,15 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, layout_digest, read_card
 from tetrarchia_agents.network import Network, make_network
-from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_agents.network_config import MOST_WEIGHTS, NetworkConfig
+from tetrarchia_agents.weight_files import check_shapes
 from tetrarchia_env import __version__
-from tetrarchia_env.files import atomic_write, write_whole
+from tetrarchia_env.files import atomic_write, read_bounded, write_whole
+from tetrarchia_env.schema import one_line, shortened
 
 __all__ = [
     "CARD",
@@ -27,6 +29,8 @@ __all__ = [
     "save_checkpoint",
     "write_card",
 ]
+
+LARGEST_WEIGHTS = 4 * MOST_WEIGHTS + 1_000_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,21 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
     card = read_card(folder)
     if card.get("layout") != layout_digest():
         raise ValueError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
+    content = _content(folder, card)
     try:
         config = NetworkConfig(**card["network"])
+        check_shapes(content, shapes_of(config))
         network = make_network(config)
-        network.load_state_dict(_weights(folder, card))
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise ValueError(f"checkpoint {folder} is damaged: card and weights do not fit ({str(error).splitlines()[0]})") from None
+        network.load_state_dict(_weights(content))
+    except (KeyError, TypeError, RuntimeError, SafetensorError, ValueError) as error:
+        raise ValueError(f"checkpoint {folder} is damaged: card and weights do not fit ({one_line(str(error), 300)})") from None
     return Checkpoint(network.eval(), config, card)
+
+
+def shapes_of(config: NetworkConfig) -> dict[str, list[int]]:
+    """Of the network's weights by their names, without making them."""
+    with torch.device("meta"):
+        return {name: list(tensor.shape) for name, tensor in make_network(config).state_dict().items()}
 
 
 def checkpoint_folder(name: str | Path) -> Path:
@@ -74,11 +86,20 @@ def checkpoint_folder(name: str | Path) -> Path:
     return find_checkpoint(name, CHECKPOINTS)
 
 
-def _weights(folder: Path, card: dict[str, Any]) -> dict[str, torch.Tensor]:
+def _content(folder: Path, card: dict[str, Any]) -> bytes:
+    """The file of weights, if it is the one that the card was written for."""
     try:
-        content = (folder / WEIGHTS).read_bytes()
-        if hashlib.sha256(content).hexdigest() != card.get("weights"):
-            raise ValueError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
-        return {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS).items()}
-    except (OSError, SafetensorError) as error:
+        content = read_bounded(folder / WEIGHTS, LARGEST_WEIGHTS)
+    except (OSError, ValueError) as error:
         raise ValueError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None
+    if hashlib.sha256(content).hexdigest() != card.get("weights"):
+        raise ValueError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
+    return content
+
+
+def _weights(content: bytes) -> dict[str, torch.Tensor]:
+    weights = {name: tensor.float() for name, tensor in load(content).items()}
+    for name, tensor in weights.items():
+        if not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"{shortened(name)} holds numbers that are none, or infinite")
+    return weights

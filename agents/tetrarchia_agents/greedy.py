@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import SearchBuffers, new_search_buffers
 from tetrarchia_agents.search.selection import look_ahead_all
 from tetrarchia_env.batch import Games, Masks
@@ -21,6 +21,7 @@ class GreedyAgent(Agent):
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """The best next position in each game."""
+        check_rows(games, masks)
         actions = np.zeros(len(games), dtype=np.int64)
         look_ahead_all(games, masks, self.buffers, self.weights, actions)
         return actions

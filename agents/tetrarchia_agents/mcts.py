@@ -1,4 +1,4 @@
-"""The agent that looks several turns ahead: Monte Carlo tree search, a turn a step."""
+"""The agent that looks several turns ahead: Monte Carlo tree search (Coulom, CG 2006; Kocsis and Szepesvari, ECML 2006), a turn a step."""
 
 import math
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import Width
 from tetrarchia_agents.search.selection import plan_all
 from tetrarchia_agents.search.tree.arrays import Tree, new_tree
@@ -59,6 +59,7 @@ class MCTSAgent(Agent):
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """The first action of the best plan in each game, one game after the other."""
+        check_rows(games, masks)
         actions = np.zeros(len(games), dtype=np.int64)
         tree = self.tree
         for i in range(len(games)):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import WIDEST, SearchBuffers, Width, new_search_buffers
 from tetrarchia_agents.search.selection import plan_all
 from tetrarchia_env.batch import Games, Masks
@@ -38,6 +38,7 @@ class PlannerAgent(Agent):
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """The first action of the best plan in each game."""
+        check_rows(games, masks)
         actions = np.zeros(len(games), dtype=np.int64)
         width = Width(self.beam, self.ends, self.attacks)
         plan_all(games, masks, *self.buffers, width, self.weights, actions)

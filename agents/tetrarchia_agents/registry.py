@@ -10,7 +10,7 @@ from typing import Any
 
 from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
-from tetrarchia_env.wording import near
+from tetrarchia_env.messages import near
 
 # Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
 AGENTS = {

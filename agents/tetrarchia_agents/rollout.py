@@ -10,6 +10,7 @@ from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.registry import make_agents
 from tetrarchia_agents.team_policy import TeamPolicy, assign_players
 from tetrarchia_env.batch import Games, Seeds, borders, new_games, play_to_end, scores
+from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.options import Options
 
@@ -53,7 +54,7 @@ def rollout(
     >>> [result.won for result in rollout("greedy", 3, level="4200", seed=7)]
     [False, True, False]
     """
-    seeds = range(seed, seed + games) if isinstance(games, int) else games
+    seeds = range(checked_seed(seed), checked_seed(seed) + int(games)) if isinstance(games, int | np.integer) else games
     rules = Options.of(**arguments) if options is None else options
     return play_games(rules, team_of(agents), seeds, agents_seed)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, rng_states, seed_array
+from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, checked_actions, rng_states, seed_array
 from tetrarchia_env.board import EMPERORS
 
 Player = TypeVar("Player")
@@ -59,7 +59,7 @@ class TeamPolicy:
             rows = np.flatnonzero(self._agent_of[emperors] == number)
             if len(rows):
                 begun = time.perf_counter()
-                actions[rows] = agent.act(copies[rows], masks[rows], env_ids[rows])
+                actions[rows] = checked_actions(agent.act(copies[rows], masks[rows], env_ids[rows]), len(rows))
                 self.seconds[env_ids[rows], emperors[rows]] += (time.perf_counter() - begun) / len(rows)
         self.decisions[env_ids, emperors] += 1
         return actions

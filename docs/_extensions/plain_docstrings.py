@@ -5,7 +5,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-ENTRY = re.compile(r"(\w+): (.*)")  # `level: four digits`, one line an argument
+ENTRY = re.compile(r"(\w+(?:, \w+)*): (.*)")  # `level: four digits`, a line for each argument, further lines of it indented
 ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[([^\]]*)\]\]")
 
 
@@ -20,14 +20,16 @@ def translate(app: Sphinx, what: str, name: str, thing: object, options: object,
     """The lines of a docstring, in place."""
     if what == "module" and lines and lines[0].startswith("# "):  # a page of its own, in Markdown
         lines[:] = ["Its docstring is the page :doc:`/environment`.", ""]
-    lines[:] = [_item(line, lines[:number]) for number, line in enumerate(lines)]
+    is_list = False
+    for number, line in enumerate(lines):
+        entry = ENTRY.fullmatch(line)
+        is_list = bool(line) and (is_list or (entry is not None and number > 0 and not lines[number - 1]))
+        lines[number] = _item(line, entry) if is_list else line
 
 
-def _item(line: str, before: list[str]) -> str:
-    """A line that explains an argument becomes an item of a list."""
-    entry = ENTRY.fullmatch(line)
-    starts = bool(before) and (not before[-1] or ENTRY.fullmatch(before[-1]) is not None)
-    return f"* ``{entry[1]}``: {entry[2]}" if entry and starts else line
+def _item(line: str, entry: re.Match[str] | None) -> str:
+    """A line that explains an argument becomes an item of a list, or goes on with the item before."""
+    return f"* ``{entry[1]}``: {entry[2]}" if entry else f"  {line.strip()}"
 
 
 def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, result: str | None) -> object:

@@ -15,11 +15,11 @@ import numpy as np
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.board import EMPERORS, ROMAN_PROVINCES, SPACES
-from tetrarchia_env.engine.state import OUTCOMES, RUNNING
+from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_eval.match import Match
 from tetrarchia_eval.statistics import Estimate, PairedTest, bootstrap_mean, by_seed, compare_scores, compare_wins, holm, wilson_by_seed
 
-ENDINGS = tuple(outcome for number, outcome in enumerate(OUTCOMES) if number != RUNNING)
+ENDINGS = tuple(outcome for outcome in OUTCOMES if outcome != "running")
 BORDERS = SPACES - ROMAN_PROVINCES
 ALL_LEVELS = "all"
 ALPHA = 0.05

@@ -21,8 +21,7 @@ import numpy as np
 import pettingzoo
 
 from tetrarchia_env import __version__, batch, tetrarchia_v0
-from tetrarchia_env.engine.dice import rng_states
-from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.show import frames_of_play
@@ -91,7 +90,7 @@ def playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
 
 def _playout(options: Options, number: int, first: int) -> tuple[float, float]:
     games, masks = batch.new_games(options, np.arange(first * number, (first + 1) * number))
-    rngs = rng_states(np.arange(number, dtype=np.uint64))
+    rngs = batch.rng_states(np.arange(number, dtype=np.uint64))
     begun = time.perf_counter()
     steps = batch.playout(games, masks, rngs, steps=1_000_000)
     seconds = time.perf_counter() - begun
@@ -116,7 +115,7 @@ def vector(**arguments: Any) -> Callable[[], int]:
     """Random play in the vector API, the observation not copied."""
     env = tetrarchia_v0.vector_env(ENVS, copy=False, **arguments)
     obs, _ = env.reset(seed=1)
-    rngs = rng_states(np.arange(ENVS, dtype=np.uint64))
+    rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 
     def play() -> int:
         nonlocal obs
@@ -130,7 +129,7 @@ def vec_env() -> Callable[[], int]:
     """The same in Stable-Baselines3's API, masks asked for as MaskablePPO does."""
     env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1)
     env.reset()
-    rngs = rng_states(np.arange(ENVS, dtype=np.uint64))
+    rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 
     def play() -> int:
         masks = env.env_method("action_masks").view(np.int8)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_env.engine.scenarios import SCENARIOS
-from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.constants import MODULES, SCENARIOS, VARIANTS
 from tetrarchia_eval.analysis import (
     Comparison,
     GamesByTeam,

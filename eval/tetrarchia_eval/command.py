@@ -9,8 +9,8 @@ from pathlib import Path
 from tetrarchia_agents import assign_players
 from tetrarchia_agents.registry import named
 from tetrarchia_env.files import check_folder
+from tetrarchia_env.messages import printable
 from tetrarchia_env.options import Options
-from tetrarchia_env.wording import printable
 from tetrarchia_eval import verify
 from tetrarchia_eval.analysis import ad_hoc_teams, pair_teams
 from tetrarchia_eval.arena import Arena, match_spec

@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tetrarchia_agents import GameResult
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.arena import Progress
 from tetrarchia_eval.result_tables import Table
 from tetrarchia_eval.sweep import Grid

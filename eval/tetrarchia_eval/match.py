@@ -15,15 +15,17 @@ from tetrarchia_agents import GameResult
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
-from tetrarchia_env.options import Options
-from tetrarchia_env.wording import printable
+from tetrarchia_env.options import MOST_TURNS, Options
+from tetrarchia_env.schema import MANY, shortened
 from tetrarchia_eval.sweep import level_words
 
 FORMAT = 1
 BASE_GAME = "base game"
 FEW = 4  # levels that a file's name can tell
 LONGEST = 150  # letters of the words in a file's name: file systems take about 255 in all
+BORDERS, HIGHEST_SCORE, LOWEST_SCORE = 6, 10, -18  # R9.1; R9.3: no border, all 7 regions in revolt, three armies, one the Goths, Pirates
 Seed = Annotated[int, Meta(ge=0, description="a seed is a whole number from 0 to 2**64 - 1")]
 
 
@@ -36,10 +38,10 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: int
     environment: str
     arguments: dict[str, Any]  # of Options, but for the level
-    levels: Annotated[tuple[str, ...], Meta(min_length=1, description="levels: at least one of four digits, and each once")]
+    levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256, description="levels: at least one of four digits, and each once")]
     agents: Annotated[tuple[str, str, str, str], Meta(description=f"agents: one name for each of {', '.join(EMPERORS)}")]
     fingerprints: Annotated[dict[str, str], Meta(description="fingerprints: one for each of the agents")]  # by their names
-    games: Annotated[int, Meta(ge=1, description="games is a whole number from 1 on")]
+    games: Annotated[int, Meta(ge=1, le=MANY, description="games is a whole number from 1 on")]
     first_seed: Seed
     seed: Seed  # the match's, that agents take their chance from
     versions: dict[str, str]
@@ -83,17 +85,25 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return same | {"tetrarchia version": self.versions.get("tetrarchia")}
 
 
+Decisions = Annotated[int, Meta(ge=0, le=MANY)]
+Seconds = Annotated[float, Meta(ge=0, le=MANY)]  # NaN is in no range
+
+
 class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the line of a game holds: the fields of GameResult, in their order."""
+    """What the line of a game holds: the fields of GameResult, in their order, each as a game can have it."""
 
     level: str
     seed: int
     outcome: Literal["won", "rome fell", "reserve empty", "truncated"]
-    score: int
-    turns: int
-    borders: int
-    decisions: tuple[int, int, int, int]
-    seconds: tuple[float, float, float, float]
+    score: Annotated[int, Meta(ge=LOWEST_SCORE, le=HIGHEST_SCORE)]
+    turns: Annotated[int, Meta(ge=0, le=MOST_TURNS)]
+    borders: Annotated[int, Meta(ge=0, le=BORDERS)]
+    decisions: tuple[Decisions, Decisions, Decisions, Decisions]
+    seconds: tuple[Seconds, Seconds, Seconds, Seconds]
+
+    def __post_init__(self) -> None:
+        if self.outcome == "won" and self.borders < BORDERS:
+            raise ValueError(f"won, with {self.borders} of {BORDERS} borders secured")
 
 
 class _Version(msgspec.Struct):
@@ -130,7 +140,8 @@ def read_spec(line: bytes) -> MatchSpec:
         version = msgspec.json.decode(line, type=_Version)
         if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
             raise ValueError(
-                f"it is of format {version.format!r} and environment {version.environment!r}, not {FORMAT} and {ENVIRONMENT!r}"
+                f"it is of format {shortened(version.format)} and environment {shortened(version.environment)}, "
+                f"not {FORMAT} and {ENVIRONMENT!r}"
             )
         return msgspec.json.decode(line, type=MatchSpec)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -143,6 +154,9 @@ def read_game(index: int, line: bytes, spec: MatchSpec) -> GameResult:
         found = _game_line.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"line {index + 2} is damaged: {_damage(error, line, GameLine)}") from None
+    most = spec.arguments.get("max_turns", Options.max_turns)
+    if found.turns > most:
+        raise ValueError(f"line {index + 2} is damaged: {found.turns} turns, but games end after {most}")
     if index >= spec.total or (found.level, found.seed) != spec.job(index):
         raise ValueError(f"line {index + 2} is damaged: it is not game {index} of the match that line 1 describes")
     return GameResult(*msgspec.structs.astuple(found))
@@ -154,7 +168,7 @@ def _damage(error: Exception, line: bytes, kind: type[msgspec.Struct]) -> str:
         return "it is not JSON"
     if " - at " not in str(error) and error.__cause__ is None:  # of no entry, and not what __post_init__ says
         return f"its entries should be {', '.join(kind.__struct_fields__)} ({_lower(str(error))})"
-    if kind is GameLine:
+    if kind is GameLine:  # also of what __post_init__ says
         return f"it is not a finished game ({_complaint(error, {})})"
     return _complaint(error, msgspec.json.decode(line))
 
@@ -164,7 +178,7 @@ def _complaint(error: msgspec.ValidationError, entries: dict[str, Any]) -> str:
     reason, _, place = str(error).partition(" - at `$.")
     entry = re.split(r"\W", place)[0]
     if entry in entries and entry in DESCRIPTIONS:
-        return f"{DESCRIPTIONS[entry]}, not {entries[entry]!r}"
+        return f"{DESCRIPTIONS[entry]}, not {shortened(entries[entry])}"
     return f"{entry}: {_lower(reason)}" if entry else reason
 
 

@@ -52,17 +52,17 @@ def open_spiel(name: str) -> Callable[[], int]:
     """One random game; observation tensor and mask of legal actions are asked for at each decision."""
     pyspiel = import_module("pyspiel")
     game = pyspiel.load_game(name)
-    chooser = random.Random(1)
+    rng = random.Random(1)
 
     def play() -> int:
         state, steps = game.new_initial_state(), 0
         while not state.is_terminal():
             if state.is_chance_node():
                 outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(chooser.choices(outcomes, chances)[0])
+                state.apply_action(rng.choices(outcomes, chances)[0])
                 continue
             state.observation_tensor()
-            state.apply_action(choose(chooser, state.legal_actions_mask()))
+            state.apply_action(choose(rng, state.legal_actions_mask()))
             steps += 1
         return steps
 

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import IO
 
 from tetrarchia_agents import GameResult
-from tetrarchia_env.files import check_writable, naming, write_whole
+from tetrarchia_env.files import check_writable, naming, read_bounded, write_whole
+from tetrarchia_env.schema import one_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
 
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
+
+
+LARGEST = 1_000_000_000  # bytes: some million games
 
 
 def load_match(path: str | os.PathLike[str], *, unfinished_ok: bool = False) -> Match:
@@ -36,8 +40,7 @@ class ResultFile:
         """One that is there; ValueError, in one sentence, if it is damaged, of another version, or unfinished."""
         with _told_of(path):
             lines = _whole_lines(Path(path), 0)
-            if not lines:
-                raise ValueError("it is empty")
+            _check_first(lines, Path(path))
             file = cls(Path(path), read_spec(lines[0]), size=len(lines[0]) + 1)
             file._read(lines[1:])
             if not (unfinished_ok or file.is_finished):
@@ -103,8 +106,7 @@ class ResultFile:
             raise ValueError("another program has made it shorter meanwhile: run the same command again")
         lines = _whole_lines(self.path, self.size)
         if not self.size:
-            if not lines:
-                raise ValueError("it is empty")
+            _check_first(lines, self.path)
             found = read_spec(lines[0])
             _check_same(self.spec, found)
             self.spec, self.size = found, len(lines.pop(0)) + 1
@@ -125,18 +127,24 @@ def _told_of(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = "there is no such file"
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reason = str(error)
     else:
         return
-    raise ValueError(f"results {os.fspath(path)}: {reason}")
+    raise ValueError(f"results {os.fspath(path)}: {one_line(reason)}")
 
 
 def _whole_lines(path: Path, start: int) -> list[bytes]:
     """The file's lines from a byte on, without a last one that was not written to its end: its writer was killed."""
-    with open(path, "rb") as file:
-        file.seek(start)
-        return file.read().split(b"\n")[:-1]
+    return read_bounded(path, LARGEST, start).split(b"\n")[:-1]
+
+
+def _check_first(lines: Sequence[bytes], path: Path) -> None:
+    """There is a first line, to its end."""
+    if not lines and path.stat().st_size:
+        raise ValueError("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
+    if not lines:
+        raise ValueError("it is empty")
 
 
 def _create(path: Path, text: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.files import check_writable, write_whole
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import ENDINGS, Comparison, Lead, Matrix, Summary
 from tetrarchia_eval.statistics import Estimate
 

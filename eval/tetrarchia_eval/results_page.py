@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.files import check_writable, write_whole
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import (
     Comparison,
     ad_hoc_matrix,

@@ -40,7 +40,12 @@ class PairedTest:
 
 
 def wilson(wins: int, games: int) -> Estimate:
-    """The share of games won, with Wilson's score interval (1927)."""
+    """The share of games won, with Wilson's score interval (1927).
+
+    >>> rate = wilson(90, 100)
+    >>> f"{rate.value:.0%} ({rate.low:.0%} to {rate.high:.0%})"
+    '90% (83% to 94%)'
+    """
     if not 0 <= wins <= games or games == 0:
         raise ValueError(f"a win rate needs at least one game and no more wins than games, not {wins} of {games}")
     return _wilson(wins / games, games)
@@ -82,7 +87,12 @@ def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES
 
 
 def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
-    """Two columns of won (1) or not (0) on the same seeds: McNemar's exact test and Tango's interval."""
+    """Two columns of won (1) or not (0) on the same seeds: McNemar's exact test and Tango's interval.
+
+    >>> test = compare_wins([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 0])
+    >>> round(test.difference.value, 2), round(test.p, 3)
+    (0.67, 0.125)
+    """
     one, other = _pairs(first, second)
     only_first, only_second = int(np.sum(one > other)), int(np.sum(other > one))
     difference = tango(only_first, only_second, len(one))
@@ -152,7 +162,11 @@ def sign_flip(differences: ArrayLike, rng: Generator, flips: int = FLIPS) -> flo
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's correction (1979): the p of each of many tests, so that false alarms among all of them stay rare."""
+    """Holm's correction (1979): the p of each of many tests, so that false alarms among all of them stay rare.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
     corrected, most = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         most = max(most, min(1.0, (len(ps) - rank) * ps[place]))

@@ -6,9 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, TeamPolicy, assign_players, make_agent, make_agents
 from tetrarchia_agents.fingerprint import fingerprint
@@ -16,7 +14,6 @@ from tetrarchia_agents.greedy import GreedyAgent
 from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_agents.random import RandomAgent
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_env.engine.state import OVER
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -169,10 +166,10 @@ def test_the_page_tells_of_every_agent() -> None:
 
 def test_the_pages_examples_run() -> None:
     page = (DOCS / "agents.md").read_text(encoding="utf-8")
-    names: dict[str, NDArray[np.void]] = {}
+    names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(block, "docs/agents.md", "exec"), names)
-    assert (names["games"]["phase"] == OVER).all()
+    assert len(names["results"]) == 20
 
 
 def test_anybodys_own_class_is_named_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,9 +105,9 @@ def test_an_attack_is_what_is_called_so() -> None:
 # R6: the Barbarian phase
 
 
-def worth_of_end(game: Games, word: int) -> float:
+def worth_of_end(game: Games, rng: int) -> float:
     """What the planner thinks ending the turn is worth."""
-    return float(after_barbarians(game, 0, new_search_buffers().spare, WEIGHTS, np.uint64(word)))
+    return float(after_barbarians(game, 0, new_search_buffers().spare, WEIGHTS, np.uint64(rng)))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_end_of_a_turn_is_worth_what_comes_of_it(changes: Changes) -> None:
         step(part, np.full(len(part), ACCEPT), part_masks)
         games[waiting], masks[waiting] = part, part_masks
     played = np.array([win_probability(game, WEIGHTS) for game in games])
-    told = np.array([worth_of_end(start, int(word)) for word in np.random.default_rng(1).integers(1, 2**63, 300)])
+    told = np.array([worth_of_end(start, int(rng)) for rng in np.random.default_rng(1).integers(1, 2**63, 300)])
     error = np.hypot(played.std() / len(played) ** 0.5, told.std() / len(told) ** 0.5)
     assert error < 0.01
     assert abs(played.mean() - told.mean()) < 4 * error

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import tracemalloc
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +123,82 @@ def test_a_card_that_does_not_fit_the_weights_is_refused(saved: Path, network: d
     with pytest.raises(ValueError, match=r"^(checkpoint|network)") as refusal:
         load_checkpoint(saved)
     assert "\n" not in str(refusal.value)
+
+
+def rewrite(saved: Path, content: bytes | None = None, **card: object) -> None:
+    """Other weights or another card, with a digest that fits."""
+    content = (saved / WEIGHTS).read_bytes() if content is None else content
+    told = json.loads((saved / CARD).read_text()) | {"weights": sha256(content).hexdigest()} | card
+    (saved / WEIGHTS).write_bytes(content)
+    (saved / CARD).write_text(json.dumps(told))
+
+
+def refusal_of(saved: Path) -> str:
+    """In one line, and before much memory is asked for."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"^checkpoint ") as refusal:
+            load_checkpoint(saved)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 1000
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ({"node_dim": 4096, "readout_dim": 4096, "hidden_dim": 4096}, "weights, more than 100,000,000"),
+        ({"node_dim": 8, "encoder_layers": 4096}, "encoder_layers is from 1 to 64, not 4096"),
+        ({"kind": "gnn-decoder", "hidden_dim": 1024}, "is missing"),
+        ({"node_dim": 8, "encoder_layers": 1, "readout_dim": 64, "hidden_dim": 4096}, "is of shape"),
+        ({"node_dim": float("nan")}, "node_dim is a whole number"),
+        ({"policies": 4}, "is unknown"),
+        (None, "card and weights do not fit"),
+    ],
+)
+def test_a_card_that_asks_for_more_than_the_weights_hold_is_refused_before_they_are_made(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, network: object, words: str
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(checkpoints, "make_network", lambda config: made.append(str(torch.get_default_device())) or make_network(config))
+    rewrite(saved, network=network)
+    assert words in refusal_of(saved)
+    assert set(made) <= {"meta"}
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_weights_that_are_no_numbers_are_refused(saved: Path, number: float) -> None:
+    network = load_checkpoint(saved).network
+    with torch.no_grad():
+        next(network.parameters())[0] = number
+    save_checkpoint(saved, network, SMALL, {})
+    assert "holds numbers that are none, or infinite" in refusal_of(saved)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 8, b"\x02" + bytes(7) + b"{}", b"\x02" + bytes(7) + b"[]", (200_000).to_bytes(8, "little") + b"[" * 200_000]
+)
+def test_weights_without_a_table_are_refused(saved: Path, content: bytes) -> None:
+    rewrite(saved, content)
+    assert "card and weights do not fit" in refusal_of(saved)
+
+
+def test_weights_of_other_kinds_are_refused(saved: Path) -> None:
+    rewrite(saved, (saved / WEIGHTS).read_bytes().replace(b'"F32"', b'"I32"'))
+    assert "F32 or F16 or BF16" in refusal_of(saved)
+
+
+def test_a_deeply_nested_card_is_refused(saved: Path) -> None:
+    (saved / CARD).write_text("[" * 100_000)
+    assert "the card cannot be read" in refusal_of(saved)
+
+
+def test_a_huge_card_is_refused(saved: Path) -> None:
+    (saved / CARD).write_text(json.dumps(" " * 2_000_000))
+    assert "the card cannot be read (it is larger than 1 MB)" in refusal_of(saved)
 
 
 def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:

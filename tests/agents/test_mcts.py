@@ -12,11 +12,11 @@ from tetrarchia_env.engine.state import OVER, WON
 from tetrarchia_env.notation import action_id
 from tetrarchia_env.options import Options
 
-LANE = np.zeros(1, dtype=np.int64)
+ENV_ID = np.zeros(1, dtype=np.int64)
 
 
 def chosen(game: Games, agent: MCTSAgent) -> int:
-    return int(agent.act(game, legal_masks(game), LANE)[0])
+    return int(agent.act(game, legal_masks(game), ENV_ID)[0])
 
 
 def play_out(games: Games, agent: MCTSAgent, steps: int) -> None:
@@ -32,7 +32,7 @@ def play_out(games: Games, agent: MCTSAgent, steps: int) -> None:
         step(games, actions, masks)
 
 
-def one_border_left(word: int) -> Games:
+def one_border_left(rng: int) -> Games:
     """Galerius stands on the last border, but a Revolt in its region is in his way (R4.5); Diocletian can subdue it."""
     secured = {
         "BRITANNIA": "constantius",
@@ -45,14 +45,14 @@ def one_border_left(word: int) -> Games:
         tokens=secured | {"SYRIA": "revolt"},
         emperors={"diocletian": "CILICIA", "galerius": "PERSIA", "constantius": "BRITANNIA", "maximian": "ROMA"},
     )
-    game["dice"] = rng_states(np.array([word], dtype=np.uint64))
+    game["dice"] = rng_states(np.array([rng], dtype=np.uint64))
     return game
 
 
-@pytest.mark.parametrize("word", range(5))
-def test_prepares_the_win_that_the_next_emperor_makes(word: int) -> None:
+@pytest.mark.parametrize("rng", range(5))
+def test_prepares_the_win_that_the_next_emperor_makes(rng: int) -> None:
     """R4.5, R9.1: no single turn wins, two do."""
-    game = one_border_left(word)
+    game = one_border_left(rng)
     play_out(game, MCTSAgent(simulations=60), 12)
     assert game["outcome"][0] == WON
     assert game["turn"][0] == 9  # Diocletian's turn is finished, Galerius' is not
@@ -64,7 +64,7 @@ def test_attacks_go_into_the_tree() -> None:
     assert chosen(game, MCTSAgent(simulations=60)) == action_id("attack ETRVRIA")
 
 
-def test_same_words_give_the_same_choices() -> None:
+def test_same_rng_states_give_the_same_choices() -> None:
     games, masks = new_games(Options(), range(4))
     agent, env_ids = MCTSAgent(simulations=60), np.arange(4)
     for _ in range(6):
@@ -77,7 +77,7 @@ def test_neither_company_nor_a_game_before_changes_a_choice() -> None:
     games, masks = new_games(Options(level="4200"), range(3))
     agent = MCTSAgent(simulations=60)
     together = agent.act(games, masks, np.arange(3))
-    alone = [agent.act(games[i : i + 1], masks[i : i + 1], LANE)[0] for i in range(3)]
+    alone = [agent.act(games[i : i + 1], masks[i : i + 1], ENV_ID)[0] for i in range(3)]
     assert together.tolist() == alone
 
 
@@ -89,15 +89,15 @@ def test_games_given_stay_as_they_are() -> None:
 
 
 def test_nothing_of_the_dice_to_come_is_seen() -> None:
-    """Two games that differ in nothing but the dice to come: the agent gets copies with new words, and plays alike."""
+    """Two games that differ in nothing but the dice to come: the agent gets copies with new RNG states, and plays alike."""
     games, masks = new_games(Options(level="4011"), [5])
     both = np.concatenate([games, games])
     both["dice"][1] = rng_states(np.array([99], dtype=np.uint64))[0]
     choices = []
     for game in (both[:1], both[1:]):
         team = TeamPolicy([MCTSAgent(simulations=60)] * 4, 1)
-        team.begin(LANE, [5])
-        choices.append(int(team.act(game, masks, LANE)[0]))
+        team.begin(ENV_ID, [5])
+        choices.append(int(team.act(game, masks, ENV_ID)[0]))
     assert choices[0] == choices[1]
 
 
@@ -111,7 +111,7 @@ def test_plays_every_configuration(options: Options) -> None:
 
 def test_a_budget_of_time_is_spent_on_simulations() -> None:
     game, masks = new_games(Options(level="4011"), [1])
-    action = MCTSAgent(time=0.01).act(game, masks, LANE)[0]
+    action = MCTSAgent(time=0.01).act(game, masks, ENV_ID)[0]
     assert masks[0, action]
 
 

@@ -31,7 +31,7 @@ from tetrarchia_env.options import Options
 Changes = dict[str, Any]
 WEIGHTS = load_weights()[0]
 SMALL = "planner:beam=4:ends=2:attacks=1"
-LANE = np.zeros(1, dtype=np.int64)
+ENV_ID = np.zeros(1, dtype=np.int64)
 STORMY: Changes = {
     "tokens": {"TINGITANA": "revolt", "BAETICA": "unrest", "DACIA": "revolt", "MOESIA SVPERIOR": "unrest", "SYRIA": "revolt"},
     "armies": [["SARMATIA", "IV", "army"], ["RHAETIA", "III", "army"]],
@@ -40,7 +40,7 @@ STORMY: Changes = {
 
 
 def chosen(game: Games, agent: Agent) -> str:
-    return action_text(int(agent.act(game.copy(), legal_masks(game), LANE)[0]))
+    return action_text(int(agent.act(game.copy(), legal_masks(game), ENV_ID)[0]))
 
 
 def play_turn(game: Games, agent: Agent) -> list[str]:
@@ -55,8 +55,8 @@ def play_turn(game: Games, agent: Agent) -> list[str]:
 def test_looking_ahead_leaves_the_game_alone() -> None:
     game = position(**STORMY)
     before = game.tobytes()
-    PlannerAgent().act(game, legal_masks(game), LANE)
-    GreedyAgent().act(game, legal_masks(game), LANE)
+    PlannerAgent().act(game, legal_masks(game), ENV_ID)
+    GreedyAgent().act(game, legal_masks(game), ENV_ID)
     assert game.tobytes() == before
 
 

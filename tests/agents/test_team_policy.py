@@ -14,7 +14,7 @@ from tetrarchia_env.options import Options
 
 PLANNER = "planner:beam=4:ends=2:attacks=1"
 EVERYTHING = Options(level="4212", variants=VARIANTS, modules=MODULES)
-LANE = np.zeros(1, dtype=np.int64)
+ENV_ID = np.zeros(1, dtype=np.int64)
 
 
 def first_legal(masks: Masks) -> Actions:
@@ -93,8 +93,8 @@ def test_choices_do_not_depend_on_the_dice_to_come(name: str, options: Options) 
     assert chosen[0] == chosen[1]
 
 
-def test_the_random_agent_lives_on_the_word_it_is_given() -> None:
-    """So the test above is not empty: with the real words it would choose otherwise."""
+def test_the_random_agent_lives_on_the_rng_state_it_is_given() -> None:
+    """So the test above is not empty: with the real RNG states it would choose otherwise."""
     games, masks = middle_of_games(Options(), 40)
     others = games.copy()
     reseed(others, range(1000, 1000 + len(games)))
@@ -103,7 +103,7 @@ def test_the_random_agent_lives_on_the_word_it_is_given() -> None:
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", PLANNER])
-def test_the_same_words_give_the_same_choices(name: str) -> None:
+def test_the_same_rng_states_give_the_same_choices(name: str) -> None:
     games, masks = middle_of_games(EVERYTHING, 20)
     env_ids, agent = np.arange(len(games)), make_agent(name)
     first = agent.act(games.copy(), masks.copy(), env_ids)
@@ -111,7 +111,7 @@ def test_the_same_words_give_the_same_choices(name: str) -> None:
     assert (make_agent(name).act(games[::-1].copy(), masks[::-1].copy(), env_ids)[::-1] == first).all()
 
 
-def test_no_word_given_is_the_games_own_or_given_twice() -> None:
+def test_no_rng_state_given_is_the_games_own_or_given_twice() -> None:
     witness = Witness()
     team, env_ids, real = TeamPolicy([witness] * 4, 8), np.arange(8), []
     games, masks = new_games(Options(), range(8))
@@ -122,7 +122,7 @@ def test_no_word_given_is_the_games_own_or_given_twice() -> None:
         actions = np.zeros(8, dtype=np.int64)
         actions[running] = team.act(games[running], masks[running], running)
         step(games, actions, masks)
-    given = [word for copies in witness.given for word in copies["dice"].tolist()]
+    given = [rng for copies in witness.given for rng in copies["dice"].tolist()]
     assert set(given).isdisjoint(real)
     assert len(set(given)) == len(given)
 
@@ -149,7 +149,7 @@ def test_a_game_is_the_same_in_any_lane_order_and_company(name: str, steps: int)
     seeds = list(range(6))
     together = choices(TeamPolicy(make_agents(name), 6, seed=3), seeds, np.arange(6), steps)
     elsewhere = choices(TeamPolicy(make_agents(name), 20, seed=3), [9, *seeds[::-1], 8], np.array([3, 19, 1, 0, 7, 5, 11, 2]), steps)
-    alone = choices(TeamPolicy(make_agents(name), 1, seed=3), [4], LANE, steps)
+    alone = choices(TeamPolicy(make_agents(name), 1, seed=3), [4], ENV_ID, steps)
     assert {seed: elsewhere[seed] for seed in seeds} == together
     assert alone[4] == together[4]
 
@@ -201,6 +201,6 @@ def test_reactions_are_decided_by_the_agent_of_him_who_reacts() -> None:
     assert play(game, "end")["phase"] == "block"
     agents = [Witness() for _ in range(4)]
     team = TeamPolicy(agents, 1)
-    team.act(game, legal_masks(game), LANE)
+    team.act(game, legal_masks(game), ENV_ID)
     assert [len(agent.given) for agent in agents] == [0, 0, 1, 0]
     assert team.decisions.tolist() == [[0, 0, 1, 0]]

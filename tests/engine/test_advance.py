@@ -10,7 +10,7 @@ from tetrarchia_env.board import BOARD, BROKEN
 from tetrarchia_env.notation import Snapshot, snapshot
 
 QUIET = (5, 6)  # BITHYNIA, which its printed token protects
-FACES = [1, 2, 3, 4, 5, 6]
+SIDES = [1, 2, 3, 4, 5, 6]
 PATHS = {
     "I": "GAETVLIA - TINGITANA - BAETICA - CARTHAGINENSIS - TARRACONENSIS - NARBONENSIS - CISALPINA - ETRVRIA",
     "II": "BRITANNIA - BELGICA - GERMANIA INFERIOR - GERMANIA SVPERIOR - LVGDVNENSIS - AQVITANIA - NARBONENSIS - CISALPINA - ETRVRIA",
@@ -110,7 +110,7 @@ def test_army_walks_the_path_of_its_region(origin: str) -> None:
         assert dice_used(before, after["dice"]) == [4, 5] + [4] * broken
 
 
-@pytest.mark.parametrize("die", FACES)
+@pytest.mark.parametrize("die", SIDES)
 def test_broken_link_of_an_advance(die: int) -> None:
     """R8.2, R6.5: on 1 to 3 it stays, on 4 to 6 it goes."""
     after, used = advance(("SARMATIA", "IV"), dice=(die,))

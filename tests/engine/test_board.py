@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -286,3 +287,30 @@ def test_stale_pages_are_found_and_written(tmp_path: Path) -> None:
     assert main(["--check"], tmp_path) == 0
     (tmp_path / "board.md").write_text("old", encoding="utf-8")
     assert main(["--check"], tmp_path) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a = " + "[" * 100_000, "a" + ".a" * 100_000 + " = 1", "[" + "a." * 100_000 + "a]", "a = " + "{a = " * 5_000, "a = " + "[" * 17],
+)
+def test_deep_nesting_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    """Dotted keys would be read for hours."""
+    (tmp_path / "board.toml").write_text(text)
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=r"^board file .*: it is nested too deeply$"):
+        load(tmp_path / "board.toml")
+    assert time.process_time() - begun < 2
+
+
+def test_names_cannot_break_the_sentence(tmp_path: Path) -> None:
+    text = PACKAGED.read_text(encoding="utf-8").replace('name = "TINGITANA"', 'name = "A\\n\\u001b[31mB"', 1)
+    (tmp_path / "board.toml").write_text(text)
+    with pytest.raises(ValueError, match=r"^board file ") as refusal:
+        load(tmp_path / "board.toml")
+    assert str(refusal.value).isprintable()
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "board.toml").write_text("#" * 2_000_000)
+    with pytest.raises(ValueError, match="it is larger than 1 MB"):
+        load(tmp_path / "board.toml")

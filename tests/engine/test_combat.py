@@ -126,10 +126,10 @@ def test_broken_links_count_and_nothing_is_rolled_for_them_r5_1() -> None:
         tokens={"SICILIA": "maximian", "ROMA": "unrest", "ACHAEA": "revolt"},
         dice=(1, 3),
     )
-    word = snapshot(game)["dice"]
+    rng = snapshot(game)["dice"]
     after = play(game, "attack EPIRVS")
     assert (after["emperors"]["maximian"], after["armies"]) == ("LVCANIA", [["EPIRVS", "IV", "army"]])
-    assert dice_used(word, after["dice"]) == [1, 3]
+    assert dice_used(rng, after["dice"]) == [1, 3]
 
 
 @pytest.mark.parametrize(

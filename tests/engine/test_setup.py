@@ -16,7 +16,7 @@ from tetrarchia_env.options import Options
 LEVELS = ("4211", "4200", "5300", "3122", "2033", "4003")
 ALL_LEVELS = ["".join(digits) for digits in product("2345", "0123", "0123", "0123")]
 SEEDS = (*range(60), 2**32 + 5, 2**63, 2**64 - 1)
-WORDS = {  # SplitMix64's first output, as published for 0 and 1234567
+RNG_STATES = {  # SplitMix64's first output, as published for 0 and 1234567
     0: 0xE220A8397B1DCDAF,
     1234567: 6457827717110365317,
     2**64 - 0x9E3779B97F4A7C15: 1,  # the one seed that would give 0
@@ -30,14 +30,14 @@ class Dice:
         z = (seed + 0x9E3779B97F4A7C15) % 2**64
         z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
         z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
-        self.word = z ^ z >> 31 or 1
+        self.rng = z ^ z >> 31 or 1
 
     def draw(self, number: int) -> int:
-        x = self.word
+        x = self.rng
         x ^= x << 13 & 2**64 - 1
         x ^= x >> 7
         x ^= x << 17 & 2**64 - 1
-        self.word = x
+        self.rng = x
         return (x >> 32) * number >> 32
 
     def roll(self) -> int:
@@ -72,7 +72,7 @@ def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = Fals
         "pirates": zone,
         "reserve": {"unrest": 21, "revolt": 21 - len(revolts), "armies": 3 - armies},
         "supply": dict.fromkeys(("diocletian", "galerius", "constantius", "maximian"), int(level[0])),
-        "dice": dice.word,
+        "dice": dice.rng,
     }
 
 
@@ -86,13 +86,13 @@ def dealt(seed: int = 0, **arguments: Any) -> dict[str, Any]:
     return {name: whole[name] for name in ("tokens", "armies", "pirates", "reserve", "supply", "dice")}
 
 
-@pytest.mark.parametrize(("seed", "word"), WORDS.items())
-def test_seed_becomes_a_word(seed: int, word: int) -> None:
-    """R2.7 and INTERFACE 2: with the fixed set-up of level 4000 nothing is rolled, so the word is the seed's."""
+@pytest.mark.parametrize(("seed", "rng"), RNG_STATES.items())
+def test_seed_becomes_an_rng_state(seed: int, rng: int) -> None:
+    """R2.7 and INTERFACE 2: with the fixed set-up of level 4000 nothing is rolled, so the RNG state is the seed's."""
     game = new(seed, level="4000", fixed_setup=True)
-    assert snapshot(game)["dice"] == word == Dice(seed).word
+    assert snapshot(game)["dice"] == rng == Dice(seed).rng
     batch.reseed(game, seed)
-    assert snapshot(game)["dice"] == word
+    assert snapshot(game)["dice"] == rng
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -112,7 +112,7 @@ def test_whole_set_up_with_modules(level: str, modules: tuple[str, ...]) -> None
 
 @pytest.mark.parametrize("levels", [("4211",), ("4211", "4200"), ("5300", "4211", "2033"), LEVELS])
 def test_level_list_draws_first(levels: tuple[str, ...]) -> None:
-    """R2.1 and INTERFACE 1: one step of the word picks the level before anything else, also from a list of one."""
+    """R2.1 and INTERFACE 1: one step of the RNG state picks the level before anything else, also from a list of one."""
     for seed in SEEDS:
         dice = Dice(seed)
         level = levels[dice.draw(len(levels))]
@@ -194,7 +194,7 @@ def test_pirates_begin_in_the_middle_or_the_east() -> None:
 def test_diocletian_places_each_fleet_by_decision() -> None:
     """R2.6: one by one, each in a zone without one, the last free zone too; then his turn begins."""
     game = new(0, level="4300")
-    word = snapshot(game)["dice"]
+    rng = snapshot(game)["dice"]
     assert (snapshot(game)["phase"], snapshot(game)["emperor"], snapshot(game)["ip"]) == ("fleets", "diocletian", 0)
     assert legal(game) == {"fleet ATLANTICVM", "fleet INTERNVM", "fleet AEGAEVM"}
     play(game, "fleet INTERNVM")
@@ -203,7 +203,7 @@ def test_diocletian_places_each_fleet_by_decision() -> None:
     assert legal(game) == {"fleet ATLANTICVM"}
     after = play(game, "fleet ATLANTICVM")
     assert after["fleets"] == ["ATLANTICVM", "INTERNVM", "AEGAEVM"]
-    assert (after["emperor"], after["turn"], after["ip"], after["dice"]) == ("diocletian", 0, 6, word)
+    assert (after["emperor"], after["turn"], after["ip"], after["dice"]) == ("diocletian", 0, 6, rng)
 
 
 @pytest.mark.parametrize("fleets", "012")

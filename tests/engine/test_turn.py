@@ -48,10 +48,10 @@ def test_turn_order_goes_round_from_whoever_starts_r3_1() -> None:
 def test_the_barbarian_phase_follows_the_roman_phase_r3_1() -> None:
     """R3.1: dice are rolled when the Roman phase is over, not before."""
     game = position(dice=(1, 4))
-    word = snapshot(game)["dice"]
-    assert play(game, "secure", "move ASIA")["dice"] == word
+    rng = snapshot(game)["dice"]
+    assert play(game, "secure", "move ASIA")["dice"] == rng
     after = play(game, "end")
-    assert dice_used(word, after["dice"]) == [1, 4]
+    assert dice_used(rng, after["dice"]) == [1, 4]
     assert after["tokens"] == {"BITHYNIA": "diocletian", "LVSITANIA": "unrest"}
 
 

@@ -104,10 +104,10 @@ def test_the_chain_is_cut_in_tarraconensis(dice: tuple[int, int], expected: str)
 def test_maximian_waits_in_cisalpina(dice: tuple[int, ...], maximian: str | None, space: str | None) -> None:
     """R5.5, R6.5, R8.2: the army comes over the Alps on 4 to 6 only, and then the values are the same."""
     game = narbonensis((5, 1, *dice), places=PLACES | {"maximian": "CISALPINA"})
-    word = snapshot(game)["dice"]
+    rng = snapshot(game)["dice"]
     after = play(game, "end")
     assert (after["emperors"]["maximian"], [place for place, _, _ in after["armies"]]) == (maximian, [space] if space else [])
-    assert dice_used(word, after["dice"]) == [5, 1, *dice]
+    assert dice_used(rng, after["dice"]) == [5, 1, *dice]
 
 
 @pytest.mark.parametrize(

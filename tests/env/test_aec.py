@@ -1,4 +1,4 @@
-"""The PettingZoo face: whose decision, masks, rewards at the end, refusals, copies, snapshots, seeds."""
+"""The PettingZoo API: whose decision, masks, rewards at the end, refusals, copies, snapshots, seeds."""
 
 import copy
 import json
@@ -269,11 +269,11 @@ def test_a_finished_game_restored_pays_nothing() -> None:
 def test_reseed_changes_only_the_dice() -> None:
     env = midgame()
     before, legal = env.snapshot(), env.legal_actions()
-    word = 5 + 0x9E3779B97F4A7C15  # section 2 of the interface
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    rng = 5 + 0x9E3779B97F4A7C15  # section 2 of the interface
+    rng = (rng ^ rng >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    rng = (rng ^ rng >> 27) * 0x94D049BB133111EB % 2**64
     env.reseed(5)
-    assert env.snapshot() == before | {"dice": word ^ word >> 31}
+    assert env.snapshot() == before | {"dice": rng ^ rng >> 31}
     assert env.legal_actions() == legal
 
 

@@ -1,4 +1,4 @@
-"""The Gymnasium face: one player for all four Emperors; and what all faces share: registries and arguments."""
+"""The Gymnasium API: one player for all four Emperors; and what all APIs share: registries and arguments."""
 
 import copy
 import pickle
@@ -139,7 +139,7 @@ def test_the_reward_is_the_mean_of_the_four() -> None:
 
 
 def test_seeds() -> None:
-    """The same seed, the same game, as in the AEC face too; without one, new ones in an order that the last seed fixes."""
+    """The same seed, the same game, as in the AEC API too; without one, new ones in an order that the last seed fixes."""
 
     def three() -> list[bytes]:
         env, games = TetrarchiaEnv(), []
@@ -169,7 +169,7 @@ def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], Tetra
     assert env.game.tobytes() == twin.game.tobytes()
 
 
-# All faces: registries and arguments
+# All APIs: registries and arguments
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
@@ -184,7 +184,7 @@ def test_pettingzoo_makes_it() -> None:
     assert all(same(seen[agent], aec.observe(agent)) for agent in EMPERORS)
 
 
-FACES: dict[str, Callable[..., Any]] = {
+APIS: dict[str, Callable[..., Any]] = {
     "raw_env": tetrarchia_v0.raw_env,
     "env": tetrarchia_v0.env,
     "parallel_env": tetrarchia_v0.parallel_env,
@@ -212,18 +212,18 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode")  # Gymnasium warns before the environment refuses
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
-def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str], face: str) -> None:
+def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str], api: str) -> None:
     with pytest.raises(ValueError, match=r".") as error:
-        FACES[face](**arguments)
+        APIS[api](**arguments)
     assert [word for word in words if word not in str(error.value)] == []
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("arguments", [{name: None} for name in ("level", "scenario", "render_mode")], ids=str)
-def test_none_is_the_same_as_not_given(arguments: dict[str, Any], face: str) -> None:
-    given, left_out = FACES[face](**arguments), FACES[face]()
+def test_none_is_the_same_as_not_given(arguments: dict[str, Any], api: str) -> None:
+    given, left_out = APIS[api](**arguments), APIS[api]()
     assert given.unwrapped.metadata == left_out.unwrapped.metadata
     given.reset(seed=1)

@@ -49,7 +49,7 @@ def positions_of(seed: int) -> tuple[list[bytes], list[bytes], list[bytes]]:
 
 @pytest.mark.slow
 def test_different_positions_look_different_and_the_mask_follows_from_the_look() -> None:
-    """A snapshot is the record (tests/test_snapshots.py), so records without their dice stand for snapshots here."""
+    """A snapshot is the record (tests/notation/test_snapshots.py), so records without their dice stand for snapshots here."""
     position_of: dict[bytes, bytes] = {}
     mask_of: dict[bytes, bytes] = {}
     states: set[bytes] = set()

@@ -1,4 +1,4 @@
-"""The Stable-Baselines3 face, and MaskablePPO really training on it."""
+"""The Stable-Baselines3 API, and MaskablePPO really training on it."""
 
 from typing import Any
 
@@ -49,9 +49,9 @@ def test_same_games_as_the_vector_face() -> None:
         expected = after["observation"]
         assert (rewards == more.astype(np.float32)).all()
         assert (ended == (terminations | truncations)).all()
-        for lane in np.flatnonzero(ended):
-            assert infos[lane]["terminal_observation"].tobytes() == told["final_obs"][lane]["observation"].tobytes()
-            assert infos[lane]["TimeLimit.truncated"] == truncations[lane]
+        for i in np.flatnonzero(ended):
+            assert infos[i]["terminal_observation"].tobytes() == told["final_obs"][i]["observation"].tobytes()
+            assert infos[i]["TimeLimit.truncated"] == truncations[i]
 
 
 @pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")  # true, and compared here
@@ -65,12 +65,12 @@ def test_episodes_are_told_as_monitor_tells_them() -> None:
         actions = legal(env)
         _, _, ended, infos = env.step(actions)
         _, _, _, monitored = watched.step(actions)
-        for lane in np.flatnonzero(ended):
+        for i in np.flatnonzero(ended):
             finished += 1
             for key in ("r", "l"):
-                assert infos[lane]["episode"][key] == monitored[lane]["episode"][key]
-            assert infos[lane]["level"] == "4200"
-            assert infos[lane]["outcome"] in ("rome fell", "reserve empty")
+                assert infos[i]["episode"][key] == monitored[i]["episode"][key]
+            assert infos[i]["level"] == "4200"
+            assert infos[i]["outcome"] in ("rome fell", "reserve empty")
     assert finished > 0
     assert env.env_is_wrapped(Monitor) == [True] * 8
 

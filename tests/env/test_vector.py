@@ -1,4 +1,4 @@
-"""Many games in one call are as many single games, one after the other in each lane."""
+"""Many games in one call are as many single games, one after the other in each environment."""
 
 import copy
 import gc
@@ -28,35 +28,35 @@ def choose(masks: NDArray[np.int8], step: int) -> NDArray[np.int64]:
     return (masks * weights).argmax(axis=1)
 
 
-def lanes(options: Options, number: int, **more: Any) -> TetrarchiaVector:
+def vector_of(options: Options, number: int, **more: Any) -> TetrarchiaVector:
     return tetrarchia_v0.vector_env(number, **options.arguments(), **more)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_batch_equals_single_games(seed: int) -> None:
-    """Observation, mask, reward, end and info of each lane's first game, byte for byte; AEC and Gymnasium alike."""
+    """Observation, mask, reward, end and info of each environment's first game, byte for byte; AEC and Gymnasium alike."""
     options = random_options(seed)
-    many = lanes(options, 4, reward="shaped")
+    many = vector_of(options, 4, reward="shaped")
     seen, info = many.reset(seed=seed)
     singles = [tetrarchia_v0.raw_env(**options.arguments(), reward="shaped") for _ in range(4)]
-    for lane, single in enumerate(singles):
-        single.reset(seed=seed + lane)
+    for i, single in enumerate(singles):
+        single.reset(seed=seed + i)
     running = [True] * 4
     for step in range(400):
         actions = choose(seen["action_mask"], step)
-        for lane in np.flatnonzero(running):
-            expected = singles[lane].observe(singles[lane].agent_selection)
-            assert seen["observation"][lane].tobytes() == expected["observation"].tobytes()
-            assert seen["action_mask"][lane].tobytes() == expected["action_mask"].tobytes()
-            assert EMPERORS[info["agent"][lane]] == singles[lane].agent_selection
-            singles[lane].step(int(actions[lane]))
+        for i in np.flatnonzero(running):
+            expected = singles[i].observe(singles[i].agent_selection)
+            assert seen["observation"][i].tobytes() == expected["observation"].tobytes()
+            assert seen["action_mask"][i].tobytes() == expected["action_mask"].tobytes()
+            assert EMPERORS[info["agent"][i]] == singles[i].agent_selection
+            singles[i].step(int(actions[i]))
         seen, rewards, terminations, truncations, info = many.step(actions)
-        for lane in np.flatnonzero(running):
-            agent = singles[lane].agent_selection
-            assert rewards[lane] == singles[lane].rewards[agent]
-            assert terminations[lane] == singles[lane].terminations[agent]
-            assert truncations[lane] == singles[lane].truncations[agent]
-            running[lane] = not (terminations[lane] or truncations[lane])
+        for i in np.flatnonzero(running):
+            agent = singles[i].agent_selection
+            assert rewards[i] == singles[i].rewards[agent]
+            assert terminations[i] == singles[i].terminations[agent]
+            assert truncations[i] == singles[i].truncations[agent]
+            running[i] = not (terminations[i] or truncations[i])
         if not any(running):
             return
     raise AssertionError("the games did not end")
@@ -66,13 +66,13 @@ def test_gymnasium_and_batch_see_the_same() -> None:
     for options in ONE_BY_ONE.values():
         env = gymnasium.make("Tetrarchia-v0", **options.arguments())
         seen, _ = env.reset(seed=5)
-        many, _ = lanes(options, 1).reset(seed=5)
+        many, _ = vector_of(options, 1).reset(seed=5)
         assert seen["observation"].tobytes() == many["observation"][0].tobytes()
         assert seen["action_mask"].tobytes() == many["action_mask"][0].tobytes()
 
 
 def test_ended_game_is_followed_by_the_next_and_told() -> None:
-    many = lanes(Options(max_turns=2), 8)
+    many = vector_of(Options(max_turns=2), 8)
     seen, _ = many.reset(seed=3)
     steps = np.zeros(8, dtype=int)
     for step in range(100):
@@ -99,7 +99,7 @@ def test_ended_game_is_followed_by_the_next_and_told() -> None:
 
 def test_lanes_go_on_the_same_from_the_same_seed() -> None:
     def play() -> bytes:
-        many = lanes(Options(level=["4200", "5300"]), 16)
+        many = vector_of(Options(level=["4200", "5300"]), 16)
         seen, _ = many.reset(seed=11)
         for step in range(150):
             seen, *_ = many.step(choose(seen["action_mask"], step))
@@ -109,19 +109,19 @@ def test_lanes_go_on_the_same_from_the_same_seed() -> None:
 
 
 def test_next_game_of_a_lane_has_other_dice() -> None:
-    """A word must not run on into the dice of the next game."""
-    many = lanes(Options(), 64)
+    """An RNG state must not run on into the dice of the next game."""
+    many = vector_of(Options(), 64)
     seen, _ = many.reset(seed=0)
-    words = [many.batched.episodes["rng"].copy()]
+    states = [many.batched.episodes["rng"].copy()]
     for step in range(200):
         seen, *_ = many.step(choose(seen["action_mask"], step))
-        words.append(many.batched.episodes["rng"].copy())
-    different = np.unique(np.concatenate(words))
+        states.append(many.batched.episodes["rng"].copy())
+    different = np.unique(np.concatenate(states))
     assert len(different) > 64 * 2
 
 
 def test_wrong_seeds_are_refused() -> None:
-    many = lanes(Options(), 2)
+    many = vector_of(Options(), 2)
     for wrong, sentence in ((-1, "a seed is a whole number"), ([1], "2 of them, not 1"), ([1, -1], "not -1")):
         with pytest.raises(ValueError, match=sentence):
             many.reset(seed=wrong)
@@ -131,7 +131,7 @@ def test_wrong_seeds_are_refused() -> None:
 
 
 def test_each_game_is_drawn() -> None:
-    many = lanes(Options(), 3, render_mode="ansi")
+    many = vector_of(Options(), 3, render_mode="ansi")
     many.reset(seed=1)
     boards = many.render()
     assert len(boards) == 3
@@ -139,7 +139,7 @@ def test_each_game_is_drawn() -> None:
 
 
 def test_levels_of_a_list_are_all_drawn() -> None:
-    many = lanes(Options(level=["4200", "4211", "5322"]), 300)
+    many = vector_of(Options(level=["4200", "4211", "5322"]), 300)
     many.reset(seed=1)
     levels, counts = np.unique(many.batched.games["level"], axis=0, return_counts=True)
     assert levels.tolist() == [[4, 2, 0, 0], [4, 2, 1, 1], [5, 3, 2, 2]]
@@ -148,7 +148,7 @@ def test_levels_of_a_list_are_all_drawn() -> None:
 
 def test_games_begin_from_starts_with_new_dice() -> None:
     start = snapshot(position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}))
-    many = lanes(Options(), 200, initial_states=[start], initial_state_share=0.5)
+    many = vector_of(Options(), 200, initial_states=[start], initial_state_share=0.5)
     many.reset(seed=2)
     begun = many.batched.games["turn"] == start["turn"]
     assert 60 < begun.sum() < 140
@@ -159,7 +159,7 @@ def test_games_begin_from_starts_with_new_dice() -> None:
 
 
 def test_starts_can_be_withdrawn() -> None:
-    many = lanes(Options(), 50, initial_states=[snapshot(position())])
+    many = vector_of(Options(), 50, initial_states=[snapshot(position())])
     many.batched.set_initial_states([])
     many.reset(seed=2)
     assert not many.batched.games["turn"].any()
@@ -211,7 +211,7 @@ def test_finished_or_richer_starts_are_refused() -> None:
 
 
 def test_illegal_action_leaves_all_lanes_untouched() -> None:
-    many = lanes(Options(), 3)
+    many = vector_of(Options(), 3)
     seen, _ = many.reset(seed=1)
     before = many.batched.games.tobytes() + many.batched.episodes.tobytes()
     actions = choose(seen["action_mask"], 0)
@@ -222,7 +222,7 @@ def test_illegal_action_leaves_all_lanes_untouched() -> None:
 
 
 def test_copies_and_pickles_go_on_alike() -> None:
-    many = lanes(Options(), 5)
+    many = vector_of(Options(), 5)
     seen, _ = many.reset(seed=1)
     others = [copy.deepcopy(many), pickle.loads(pickle.dumps(many))]
     actions = choose(seen["action_mask"], 0)
@@ -231,7 +231,7 @@ def test_copies_and_pickles_go_on_alike() -> None:
 
 
 def test_observation_given_out_stays_as_it_was() -> None:
-    many = lanes(Options(), 5)
+    many = vector_of(Options(), 5)
     seen, _ = many.reset(seed=1)
     kept = {name: array.copy() for name, array in seen.items()}
     more = seen
@@ -243,7 +243,7 @@ def test_observation_given_out_stays_as_it_was() -> None:
 @pytest.mark.slow
 def test_4096_games_need_less_than_200_mb() -> None:
     tracemalloc.start()
-    many = lanes(Options(), 4096, copy=False)
+    many = vector_of(Options(), 4096, copy=False)
     seen, _ = many.reset(seed=1)
     many.step(choose(seen["action_mask"], 0))
     _, peak = tracemalloc.get_traced_memory()
@@ -291,7 +291,7 @@ def test_several_sets_of_rules_share_the_environments_in_blocks() -> None:
 )
 def test_actions_of_another_number_shape_or_kind_are_refused(actions: Any) -> None:
     """Compiled code would read beyond the end of a shorter array."""
-    env = lanes(Options(), 4)
+    env = vector_of(Options(), 4)
     env.reset(seed=1)
     before = env.batched.games.tobytes()
     with pytest.raises(ValueError, match="actions are 4 whole numbers, one for each game, not"):
@@ -303,7 +303,7 @@ def test_actions_of_another_number_shape_or_kind_are_refused(actions: Any) -> No
 
 
 def test_state_goes_on_exactly() -> None:
-    one, other = lanes(Options(), 4, reward="shaped"), lanes(Options(), 4, reward="shaped")
+    one, other = vector_of(Options(), 4, reward="shaped"), vector_of(Options(), 4, reward="shaped")
     obs, _ = one.reset(seed=1)
     for step in range(60):
         obs, *_ = one.step(choose(obs["action_mask"], step))

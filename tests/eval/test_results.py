@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from tetrarchia_agents import GameResult
 from tetrarchia_env.options import Options
 from tetrarchia_eval.match import Match, MatchSpec, game_line, spec_line
-from tetrarchia_eval.result_files import load_match
+from tetrarchia_eval.result_files import ResultFile, load_match
 
 SPEC = MatchSpec(
     format=1,
@@ -64,6 +64,65 @@ def change(path: Path, line: int, alter: Callable[[dict[str, Any]], object]) -> 
 
 def test_a_match_is_read_as_it_was_written(file: Path) -> None:
     assert load_match(file) == MATCH
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("borders", 99, "borders: expected `int` <= 6"),
+        ("borders", -1, "borders: expected `int` >= 0"),
+        ("borders", 0, "won, with 0 of 6 borders secured"),
+        ("turns", -5, "turns: expected `int` >= 0"),
+        ("turns", 401, "401 turns, but games end after 400"),
+        ("score", 11, "score: expected `int` <= 10"),
+        ("score", 10**400, "score"),
+        ("decisions", [-1, 0, 0, 0], "decisions: expected `int` >= 0"),
+        ("seconds", [-0.1, 0, 0, 0], "seconds: expected `float` >= 0"),
+        ("seconds", [1e300, 0, 0, 0], "seconds: expected `float` <= 1"),
+        ("seconds", [float("nan"), 0, 0, 0], "not JSON"),
+        ("seconds", [float("inf"), 0, 0, 0], "not JSON"),
+    ],
+)
+def test_a_game_that_cannot_be_is_refused(file: Path, name: str, value: Any, words: str) -> None:
+    change(file, 2, lambda game: game.update({name: value}))
+    sentence = refusal(file)
+    assert "line 2 is damaged" in sentence
+    assert words in sentence
+    assert len(sentence) < 1000
+
+
+def test_numbers_beyond_all_floats_are_refused(file: Path) -> None:
+    file.write_text(file.read_text().replace("0.25", "1e999"))
+    assert "line 2 is damaged" in refusal(file)
+
+
+@pytest.mark.parametrize("line", [1, 2])
+def test_deep_nesting_is_refused(file: Path, line: int) -> None:
+    lines = file.read_text().splitlines()
+    lines[line - 1] = lines[line - 1][:-1] + ', "x": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    file.write_text("\n".join(lines) + "\n")
+    assert f"line {line} is damaged" in refusal(file)
+
+
+@pytest.mark.parametrize("letters", [1, 100])
+def test_a_first_line_cut_in_the_middle_is_said_as_such(file: Path, letters: int) -> None:
+    file.write_text(file.read_text()[:letters])
+    assert refusal(file).endswith("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
+    file.write_text("")
+    assert refusal(file).endswith("it is empty")
+
+
+def test_errors_of_the_disk_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = ResultFile.planned(SPEC, tmp_path / "new.jsonl")
+    with file.appending():
+
+        class Full:
+            def write(self, _: str) -> None:
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(file, "_open", Full(), raising=False)
+        with pytest.raises(OSError, match=r"No space left on device: '.*new\.jsonl'"):
+            file.append(MATCH.games)
 
 
 def test_a_line_for_the_spec_and_for_each_game(file: Path) -> None:

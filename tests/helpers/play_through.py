@@ -1,4 +1,4 @@
-"""A game as text, step by step.
+"""A game as text, step by step: what was decided and what it changed.
 
 `PYTHONPATH=tests python -m helpers.play_through` writes the golden files.
 """

@@ -59,15 +59,15 @@ def take_out_of_the_box(data: dict[str, Any], changes: dict[str, Any]) -> None:
 
 @cache
 def rng_for(dice: tuple[int | None, ...]) -> int:
-    """A word whose next dice are these."""
+    """An RNG state whose next dice are these."""
     start = np.arange(1, 20_000_001, dtype=np.uint64) if len(dice) > 5 else np.arange(1, 1_000_001, dtype=np.uint64)
-    start, word = batch.rng_states(start), batch.rng_states(start)
+    start, rng = batch.rng_states(start), batch.rng_states(start)
     for die in dice:
-        word ^= word << np.uint64(13)
-        word ^= word >> np.uint64(7)
-        word ^= word << np.uint64(17)
-        keep = np.full(len(word), True) if die is None else (word >> np.uint64(32)) * np.uint64(6) >> np.uint64(32) == die - 1
-        start, word = start[keep], word[keep]
+        rng ^= rng << np.uint64(13)
+        rng ^= rng >> np.uint64(7)
+        rng ^= rng << np.uint64(17)
+        keep = np.full(len(rng), True) if die is None else (rng >> np.uint64(32)) * np.uint64(6) >> np.uint64(32) == die - 1
+        start, rng = start[keep], rng[keep]
     return int(start[0])
 
 
@@ -90,7 +90,7 @@ def may(game: batch.Games, text: str) -> bool:
 
 
 def dice_used(before: int, after: int) -> list[int]:
-    """The dice that fell between two words."""
+    """The dice that fell between two RNG states."""
     game = np.zeros(1, dtype=GAME)[0]
     game.dice = np.uint64(before)
     fallen: list[int] = []

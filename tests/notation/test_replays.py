@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from helpers.random_games import EVERYTHING, random_replay
+from tetrarchia_env.batch import new_games
+from tetrarchia_env.board import BOARD
 from tetrarchia_env.notation import load_replay, play_replay, record_replay, save_replay, snapshot
+from tetrarchia_env.notation.replays import board_digest
 from tetrarchia_env.options import Options
 
 Content = dict[str, Any]
@@ -73,7 +76,7 @@ def test_a_replay_shows_every_step() -> None:
 
 def test_the_file_holds_what_the_interface_names(file: Path) -> None:
     content = json.loads(file.read_text())
-    assert set(content) == {"format", "environment", "arguments", "seed", "actions", "final"}
+    assert set(content) == {"format", "environment", "board", "arguments", "seed", "actions", "final"}
     assert (content["format"], content["environment"], content["seed"]) == (1, "tetrarchia_v0", 11)
     assert content["actions"][0] == ["diocletian", SHORT.actions[0][1]]
     assert content["final"] == SHORT.final
@@ -229,3 +232,58 @@ def test_recording_does_not_depend_on_the_order_of_calls() -> None:
     assert again == SHORT
     games = [game for game, *_ in play_replay(again)]
     assert snapshot(games[-1])["turn"] <= again.final["turn"]
+
+
+def test_a_replay_names_its_board_and_is_refused_on_another(file: Path) -> None:
+    assert json.loads(file.read_text())["board"] == board_digest()
+    change(file, lambda content: content.update(board="0123456789ab"))
+    with pytest.raises(
+        ValueError, match=r"it was played on another board \('0123456789ab'\) than .*board.toml \(\w{12}\): set TETRARCHIA_BOARD"
+    ):
+        load_replay(file)
+
+
+def test_a_replay_from_before_boards_were_named_still_loads(file: Path) -> None:
+    change(file, lambda content: content.pop("board"))
+    assert load_replay(file) == SHORT
+
+
+def test_the_digest_is_of_what_is_played_on() -> None:
+    moved = dataclasses.replace(BOARD, xy=BOARD.xy + 1)
+    renamed = dataclasses.replace(BOARD, names=("HERE", *BOARD.names[1:]))
+    assert board_digest(moved) == board_digest()
+    assert board_digest(renamed) != board_digest()
+
+
+@pytest.mark.parametrize(
+    ("alter", "words"),
+    [
+        (lambda final: final.update(turn=-1), "its final position: snapshot: turn is from 0"),
+        (lambda final: final.pop("tokens"), "its final position: snapshot: 'tokens' is missing"),
+        (lambda final: final.update(score=99), "its final position is not written as a snapshot is"),
+        (lambda final: final.clear(), "its final position: snapshot"),
+    ],
+)
+def test_the_final_position_is_checked_when_it_is_loaded(file: Path, alter: Callable[[Content], object], words: str) -> None:
+    change(file, lambda content: alter(content["final"]))
+    with pytest.raises(ValueError, match=words):
+        load_replay(file)
+
+
+def test_errors_of_the_disk_name_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own of a full disk does not."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*game\.json'") as error:
+        save_replay(SHORT, file)
+    assert error.value.errno == 28
+
+
+def test_what_is_said_of_a_strange_file_stays_short(file: Path) -> None:
+    change(file, lambda content: content.update(format="\x1b[31m" + "x" * 100_000))
+    sentence = refusal(file)
+    assert len(sentence) < 1500
+    assert "\x1b" not in sentence

@@ -138,6 +138,10 @@ BLOCK_PLACES = {"constantius": "GERMANIA SVPERIOR"}
 BLOCK_ARMY = [["GERMANIA INFERIOR", "II", "army"]]
 BLOCK = play(position(rules={"variants": ["imperivm"]}, emperor="maximian", emperors=BLOCK_PLACES, armies=BLOCK_ARMY, dice=(5, 1)), "end")
 ARMY = [["DACIA", "III", "army"]]
+TWO, FAR = [["NORICVM", "III", "army"], *ARMY], ["ETRVRIA", "III", "army"]
+MARCHING = {**BOOST["pending"], "march": ["DACIA"]}
+ONE_LEFT = {"unrest": 20, "revolt": 20, "armies": 1}
+REBELS = BLOCK | {"reserve": ONE_LEFT, "armies": [*BLOCK_ARMY, ["SARMATIA", "IV", "rebel"]]}
 OWN = EMPTY["emperors"]
 TABLES = ("tokens", "emperors", "supply", "reserve", "glory")
 AT_SEA = {"modules": ["pirates"]}
@@ -225,6 +229,29 @@ DAMAGE: list[tuple[str, dict[str, Any], str]] = [
     ("a combat against nobody", BOOST | {"armies": []}, "combat"),
     ("a combat of an absent fighter", BOOST | {"emperors": {**BOOST["emperors"], "galerius": None}}, "combat"),
     ("a combat with a bad die", BOOST | {"pending": {"combat": {**BOOST["pending"]["combat"], "normal": 7}}}, "combat"),
+    ("a combat far away", BOOST | {"emperors": {**BOOST["emperors"], "galerius": "ROMA"}}, "combat: there is no such combat"),
+    ("a combat in the turn of another", BOOST | {"emperor": "maximian"}, "combat: there is no such combat"),
+    ("a combat that is won", BOOST | {"pending": {"combat": {**BOOST["pending"]["combat"], "roman": 11}}}, "combat: galerius has won it"),
+    (
+        "a combat while another marches",
+        BOOST | {"reserve": ONE_LEFT, "armies": TWO, "pending": {**BOOST["pending"], "march": ["DACIA"]}},
+        "combat",
+    ),
+    (
+        "an army that marches twice",
+        BLOCK | {"pending": {"march": ["GERMANIA INFERIOR"] * 2}},
+        "march: the armies do not advance in this order",
+    ),
+    (
+        "a march out of order",
+        BLOCK | {"reserve": ONE_LEFT, "armies": [*BLOCK_ARMY, FAR], "pending": {"march": ["GERMANIA INFERIOR", "ETRVRIA"]}},
+        "march: the armies",
+    ),
+    ("rebels that march", REBELS | {"pending": {"march": ["GERMANIA INFERIOR", "SARMATIA"]}}, "march: rebels do not march"),
+    ("as many turns as there are", {"turn": 400}, "turn: 400 are finished, but the game ends after 400"),
+    ("more turns than there are", {"turn": 6, "rules": {"max_turns": 5}}, "turn: 6 are finished, but the game ends after 5"),
+    ("too many turns at the end", {"turn": 401, "phase": "over", "outcome": "truncated"}, "turn: 401 are finished"),
+    ("half of a letter", {"emperor": "\ud800"}, "half of a letter"),
     ("a boost of another", BOOST | {"pending": {"combat": {**BOOST["pending"]["combat"], "fighter": "maximian"}}}, "phase"),
     ("a boost without tokens", BOOST | {"supply": {**BOOST["supply"], "galerius": 0}}, "phase"),
     ("a boost without the variant", BOOST | {"rules": {}}, "phase"),

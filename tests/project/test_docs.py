@@ -23,6 +23,7 @@ from tetrarchia_env.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval")]
 COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
 PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
@@ -77,7 +78,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     for name, words in {"tetrarchia": "-m tetrarchia_env", "python": ""}.items():
         (path / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
         (path / name).chmod(0o755)
-    return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(PACKAGES)}
 
 
 def run(block: Block, folder: Path, names: dict[str, Any]) -> None:
@@ -104,7 +105,10 @@ def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             run(block, tmp_path, names)
 
 
-def test_readme_example_tells_how_the_game_ended(capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_example_tells_how_the_game_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md"):
         if block.language in PYTHON:
             exec(compile(block.text, block.place, "exec"), {})
@@ -121,6 +125,25 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
             if first == "tetrarchia":
                 assert words[0] in commands, f"{block.place}: {line}"
                 commands[words[0]].make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_on_pages_needs_nothing_of_the_engine(page: Path) -> None:
+    assert [block.place for block in blocks(page) if block.language in PYTHON and "tetrarchia_env.engine" in block.text] == []
+
+
+WALKS = re.findall(r"^\*\*(.+?)\n\n((?:[1-9]\. .+\n(?:   .+\n)*)+)", (DOCS / "engine.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("start", "hops"), WALKS, ids=["step", "train", "eval"])
+def test_walks_are_short_and_lead_somewhere(start: str, hops: str) -> None:
+    named = re.findall(r"\]\(\.\./([^)]+)\),? `([\w.]+)`", f"{start}\n{hops}")
+
+    assert len(re.findall(r"^\d\. ", hops, re.MULTILINE)) <= 6
+    assert len(named) > 5
+    for file, function in named:
+        for name in function.split("."):
+            assert re.search(rf"^ *(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}: {name}"
 
 
 def test_page_of_the_environment_is_current() -> None:

@@ -58,18 +58,29 @@ def test_example_says_first_what_it_shows_and_how_long_it_takes(path: Path) -> N
     assert re.fullmatch(r'""".+ Takes (seconds|less than a minute)\.', first_line)
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.*")), ids=lambda path: path.stem)
+def test_example_needs_nothing_of_the_engine(path: Path) -> None:
+    assert "tetrarchia_env.engine" not in path.read_text(encoding="utf-8")
+
+
+def test_a_turn_from_a_snapshot_needs_two_imports() -> None:
+    script = (EXAMPLES / "from_a_snapshot.py").read_text(encoding="utf-8")
+
+    assert len(re.findall(r"^(?:from|import) ", script, re.MULTILINE)) <= 2
+
+
 def surroundings() -> dict[str, str]:
     """One thread for torch, and the packages of this working copy."""
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "train", "eval")),
     }
 
 
 @pytest.mark.slow
 def test_notebook_runs_without_an_error_or_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("nbclient", "ipykernel", "matplotlib", "resvg_py"):
+    for package in ("nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(package)
     monkeypatch.setenv("PYTHONPATH", surroundings()["PYTHONPATH"])
 

@@ -1,4 +1,4 @@
-"""Every render mode in every face; no display, no waiting (conftest.py)."""
+"""Every render mode in every API; no display, no waiting (conftest.py)."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "scenario": {"scenario": "great_persian_war"},
 }
 every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
-MANY_FACES: dict[str, Callable[..., Any]] = {"vector": tetrarchia_v0.vector_env, "sb3": tetrarchia_v0.sb3_vec_env}
+VECTOR_APIS: dict[str, Callable[..., Any]] = {"vector": tetrarchia_v0.vector_env, "sb3": tetrarchia_v0.sb3_vec_env}
 
 
 def begun(**arguments: Any) -> Any:
@@ -32,7 +32,7 @@ def begun(**arguments: Any) -> Any:
     return env
 
 
-# The modes of every face
+# The modes of every API
 
 
 @every_configuration
@@ -95,12 +95,12 @@ def test_many_games_are_drawn_each_as_if_alone(mode: str) -> None:
     assert not np.array_equal(drawings[0], drawings[1])
 
 
-@pytest.mark.parametrize("face", MANY_FACES)
-def test_no_window_shows_many_games(face: str) -> None:
-    if face == "sb3":
+@pytest.mark.parametrize("api", VECTOR_APIS)
+def test_no_window_shows_many_games(api: str) -> None:
+    if api == "sb3":
         pytest.importorskip("stable_baselines3")
     with pytest.raises(ValueError, match=r"one game, not many: choose None or one of ansi, rgb_array, svg$"):
-        MANY_FACES[face](2, render_mode="human")
+        VECTOR_APIS[api](2, render_mode="human")
 
 
 def test_stable_baselines3_renders() -> None:

@@ -21,7 +21,7 @@ from tetrarchia_env.cli.play import play
 from tetrarchia_env.cli.replay import replay
 from tetrarchia_env.cli.train import train
 from tetrarchia_env.cli.watch import watch
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 
 NAME = "tetrarchia"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {

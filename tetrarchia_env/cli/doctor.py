@@ -19,7 +19,7 @@ from rich.text import Text
 
 from tetrarchia_env import __version__
 from tetrarchia_env.cli.game_policy import game_policy
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
     from tetrarchia_env.show import Frame

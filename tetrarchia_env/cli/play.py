@@ -6,7 +6,7 @@ import typer
 
 from tetrarchia_env.cli.arguments import Agents, Level, Modules, Save, Scenario, Variants, game_options, some_of
 from tetrarchia_env.cli.game_policy import game_policy
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 
 EMPERORS_OR_ALL = {
     "all": "",

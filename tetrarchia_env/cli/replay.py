@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tetrarchia_env.cli.arguments import Film, Render, Speed
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 
 
 def replay(

@@ -13,8 +13,8 @@ import typer
 from tetrarchia_env.cli import STOPPED
 from tetrarchia_env.cli.arguments import one_of
 from tetrarchia_env.files import check_name
+from tetrarchia_env.messages import printable
 from tetrarchia_env.schema import description_of, extra_of, kinds_of, limits_of, plain
-from tetrarchia_env.wording import printable
 from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_preset  # without torch, which would be waited for at every key
 
 DEFAULT_PRESET = "ppo"

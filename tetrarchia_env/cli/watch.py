@@ -2,7 +2,7 @@
 
 from tetrarchia_env.cli.arguments import Agents, Film, Level, Modules, Render, Save, Scenario, Seed, Speed, Variants, game_options
 from tetrarchia_env.cli.game_policy import game_policy
-from tetrarchia_env.wording import printable
+from tetrarchia_env.messages import printable
 
 
 def watch(

@@ -66,7 +66,7 @@ def incite(game: Game, space: int, risen: int) -> int:
         other = NEIGHBOURS[space, i]
         if game.unrest & BIT[other] and is_linked_now(game, space, other):
             put_revolt(game, other)
-            if game.phase == OVER:
+            if game.phase == OVER or risen == len(game.risen):  # there are 21 Unrest tokens: the second never happens in a real game
                 return risen
             game.risen[risen] = other
             risen += 1

@@ -51,7 +51,7 @@ FIELDS: list[Any] = [
     ("revolts", np.int64),
     ("tokens", np.int64, 4),  # each Emperor's own
     # dice
-    ("dice", np.uint64),  # the word that all dice come from
+    ("dice", np.uint64),  # the RNG state that all dice come from
     # time
     ("turn", np.int64),  # turns finished
     ("max_turns", np.int64),  # truncated when so many are

@@ -7,6 +7,7 @@ import numpy as np
 from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
+from tetrarchia_env.schema import shortened
 
 
 def _for_each_space(words: str) -> list[str]:
@@ -37,18 +38,29 @@ _IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}
 
 
 def action_text(action: int) -> str:
-    """What an action id means, such as `move BELGICA`."""
+    """What an action id means.
+
+    >>> action_text(2), action_text(13)
+    ('subdue', 'move TINGITANA')
+    """
     if not 0 <= action < a.ACTIONS:
         raise ValueError(f"an action id is from 0 to {a.ACTIONS - 1}, not {action!r}")
     return ACTION_TEXTS[action]
 
 
 def action_id(text: str) -> int:
-    """The id of an action's text; capitals and spacing do not matter."""
+    """The id of an action's text; capitals and spacing do not matter.
+
+    >>> action_id("move Belgica")
+    19
+    >>> action_id("mov ROMA")
+    Traceback (most recent call last):
+    ValueError: unknown action 'mov ROMA': did you mean 'move ROMA' or 'dux move ROMA' or 'move SYRIA'?
+    """
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
-        raise ValueError(f"unknown action {text!r}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
+        raise ValueError(f"unknown action {shortened(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
     return _IDS[words]
 
 

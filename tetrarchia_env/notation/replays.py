@@ -1,26 +1,30 @@
 """A played game as one JSON file: arguments, seed, actions with their agents, and the position it led to."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Struct
 
 from tetrarchia_env import batch
-from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.board import BOARD, EMPERORS, Board, board_path
+from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.engine.turn import agent_to_act
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import read_bounded, write_whole
 from tetrarchia_env.notation.actions import action_id, action_text
+from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import checked, told
+from tetrarchia_env.schema import checked, one_line, shortened, told
 
 FORMAT = 1
 ENVIRONMENT = "tetrarchia_v0"
+LARGEST = 64_000_000  # bytes of a file: the longest game has some hundred thousand
+PLAYED_ON = ("names", "zones", "region", "number", "coasts", "links", "capitals", "next_step")  # what a game depends on, of a board
 if TYPE_CHECKING:
     Emperor = str
 else:
@@ -41,6 +45,7 @@ class ReplayData(ReplayVersion):
     seed: Any
     actions: list[Annotated[tuple[Emperor, str], told("an agent and a text each")]]
     final: dict[str, Any]
+    board: str = ""  # older files do not say
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,15 @@ class Replay:
     final: Snapshot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as a file, whole or not at all."""
+        """Write it as a file, whole or not at all.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> replay = record_replay(Options(level="4200"), seed=7, actions=[9, 10])
+        >>> with TemporaryDirectory() as folder:
+        ...     replay.save(f"{folder}/game.json")
+        ...     load_replay(f"{folder}/game.json").actions
+        (('diocletian', 'fleet INTERNVM'), ('diocletian', 'fleet AEGAEVM'))
+        """
         save_replay(self, path)
 
 
@@ -64,7 +77,7 @@ def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay
     for action in actions:
         moves.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
         batch.step(games, np.array([action]), masks)
-    return Replay(options, seed, tuple(moves), snapshot(games))
+    return Replay(options, checked_seed(seed), tuple(moves), snapshot(games))
 
 
 def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
@@ -94,6 +107,7 @@ def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
     content = {
         "format": FORMAT,
         "environment": ENVIRONMENT,
+        "board": board_digest(),
         "arguments": replay.options.arguments(),
         "seed": replay.seed,
         "actions": replay.actions,
@@ -103,26 +117,62 @@ def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
-    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version."""
+    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version.
+
+    >>> load_replay("no_such_game.json")
+    Traceback (most recent call last):
+    ValueError: replay no_such_game.json: it cannot be read (No such file or directory)
+    """
     try:
-        return _parse(json.loads(Path(path).read_text(encoding="utf-8")))
+        return _parse(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         reason = "it is not JSON"
     except ValueError as error:
         reason = str(error)
-    raise ValueError(f"replay {os.fspath(path)}: {reason}")
+    raise ValueError(f"replay {os.fspath(path)}: {one_line(reason)}")
 
 
 def _parse(content: object) -> Replay:
     version = checked(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
-        raise ValueError(f"it is of format {version.format!r} and environment {version.environment!r}, not {FORMAT} and {ENVIRONMENT!r}")
+        raise ValueError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")
     data = checked(content, ReplayData, "")
+    _check_board(data.board)
     for _, text in data.actions:
         action_id(text)
-    return Replay(_options(data.arguments), int(batch.seed_array([data.seed])[0]), tuple(data.actions), data.final)
+    options, seed = _options(data.arguments), checked_seed(data.seed)
+    _check_final(data.final)
+    return Replay(options, seed, tuple(data.actions), data.final)
+
+
+def _version(number: object, environment: object) -> str:
+    return f"format {shortened(number)} and environment {shortened(environment)}"
+
+
+def board_digest(board: Board = BOARD) -> str:
+    """A short name of a board: of its spaces, links, coasts, capitals and paths, not of where they are drawn."""
+    parts = [list(part) if isinstance(part, tuple) else part.tolist() for part in (getattr(board, name) for name in PLAYED_ON)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def _check_board(named: str) -> None:
+    if named and named != board_digest():
+        raise ValueError(
+            f"it was played on another board ({shortened(named, 40)}) than {board_path()} ({board_digest()}): "
+            "set TETRARCHIA_BOARD to the file of that board"
+        )
+
+
+def _check_final(final: Snapshot) -> None:
+    """The position it led to is one, in all its entries."""
+    try:
+        same = snapshot(restore(final)) == final
+    except ValueError as error:
+        raise ValueError(f"its final position: {error}") from None
+    if not same:
+        raise ValueError("its final position is not written as a snapshot is: entries are missing, or do not follow from the others")
 
 
 def _options(arguments: dict[str, Any]) -> Options:

@@ -34,7 +34,14 @@ SPACE_IDS: dict[str | None, int] = {name: space for space, name in enumerate(BOA
 
 
 def restore(snapshot: Snapshot) -> Games:
-    """The game that a snapshot tells of, an array of one; ValueError if there can be no such game."""
+    """The game that a snapshot tells of, an array of one; ValueError if there can be no such game.
+
+    >>> from tetrarchia_env.batch import new_games
+    >>> from tetrarchia_env.notation import snapshot
+    >>> games, _ = new_games(Options(level="4200"), seeds=7)
+    >>> restore(snapshot(games)).tobytes() == games.tobytes()
+    True
+    """
     data = checked(snapshot, SnapshotData, "snapshot:")
     if data.dice >= 2**64:
         raise ValueError(f"snapshot: dice is {DICE}, not {data.dice}")

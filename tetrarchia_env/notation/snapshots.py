@@ -36,7 +36,13 @@ Snapshot = dict[str, Any]
 
 
 def snapshot(game: Game) -> Snapshot:
-    """The whole game: a record, or an array of one."""
+    """The whole game: a record, or an array of one.
+
+    >>> from tetrarchia_env.batch import new_games
+    >>> games, _ = new_games(Options(level="4200"), seeds=7)
+    >>> snapshot(games)["emperor"], snapshot(games)["phase"], snapshot(games)["reserve"]
+    ('diocletian', 'fleets', {'unrest': 21, 'revolt': 15, 'armies': 3})
+    """
     game = game[0] if game.shape else game
     return {
         "turn": int(game.turn),

@@ -1,11 +1,13 @@
 """What makes a position impossible although each of its entries alone could be."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tetrarchia_env.board import BOARD, EMPERORS
-from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.barbarians import defender
+from tetrarchia_env.engine.armies import armies, army_on
+from tetrarchia_env.engine.barbarians import defender, place_in_line
 from tetrarchia_env.engine.bits import count
+from tetrarchia_env.engine.combat import margin
 from tetrarchia_env.engine.imperivm import has_power, may_order
 from tetrarchia_env.engine.movement import destinations, may_enter_capital, may_enter_rome, others
 from tetrarchia_env.engine.setup import fleets_to_place
@@ -26,13 +28,14 @@ from tetrarchia_env.engine.state import (
     OVER,
     PHASES,
     PIRATES,
+    REBEL,
     REVOLT,
     ROMAN,
     RUNNING,
     UNREST,
     Game,
 )
-from tetrarchia_env.engine.tables import BIT, ROMA
+from tetrarchia_env.engine.tables import BIT, COAST, LINKED, ROMA
 
 RESERVE = {"unrest": 21, "revolt": 21, "armies": 3}  # R1.2
 MOST_TOKENS = 5  # of an Emperor
@@ -42,6 +45,8 @@ def problems(game: Game) -> Iterator[str]:
     """A sentence for each reason why there can be no such game."""
     yield from _counts(game)
     yield from _crowding(game)
+    if game.turn > game.max_turns or (game.turn == game.max_turns and game.phase != OVER):
+        yield f"turn: {game.turn} are finished, but the game ends after {game.max_turns}"
     if game.phase == OVER:
         if game.outcome == RUNNING:
             yield "phase: 'over' needs an outcome"
@@ -112,12 +117,34 @@ def _passing(game: Game) -> Iterator[str]:
 
 def _pending(game: Game) -> Iterator[str]:
     """A combat under way is real, and so is each army on the march; neither lasts beyond its phase."""
+    yield from _march(game)
     if game.fighter != NOBODY:
-        foes = game.pirates if game.foe == PIRATES else armies(game) & BIT[game.foe]
-        if game.phase != BOOST or game.at[game.fighter] >= OFF or not foes:
+        if game.phase != BOOST or game.at[game.fighter] >= OFF or not _can_be_fought(game):
             yield "pending, combat: there is no such combat"
+        elif margin(game) > 0:
+            yield "pending, combat: galerius has won it, and is not asked"
+
+
+def _can_be_fought(game: Game) -> bool:
+    """R4.7, R8.4, R11.2: the first army in line attacks Galerius, or it is his turn and he attacks a neighbour or the Pirates."""
+    here = BIT[game.at[GALERIUS]]
+    if game.march[0] != OFF:
+        return bool(game.foe == game.march[0] and defender(game) == GALERIUS)
+    if game.emperor != GALERIUS:
+        return False
+    return bool(COAST[game.pirates] & here if game.foe == PIRATES else armies(game) & BIT[game.foe] and LINKED[game.foe] & here)
+
+
+def _march(game: Game) -> Iterator[str]:
+    """R8.1: armies that stand there, Rebels never, in their order."""
     if game.march[0] != OFF and game.phase not in (BOOST, BLOCK):
         yield f"pending, march: no army marches in the phase {PHASES[game.phase]!r}"
     for space in game.march:
         if space != OFF and not armies(game) & BIT[space]:
             yield f"pending, march: no army stands in {BOARD.names[space]}"
+            return
+    line = [army_on(game, space) for space in game.march if space != OFF]
+    if any(game.army_kind[army] == REBEL for army in line):
+        yield "pending, march: rebels do not march"
+    if any(place_in_line(game, first) >= place_in_line(game, then) for first, then in pairwise(line)):
+        yield "pending, march: the armies do not advance in this order"

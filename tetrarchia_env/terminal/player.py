@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.messages import near, printable
 from tetrarchia_env.notation import save_replay
 from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import Frame, Policy
@@ -15,7 +16,6 @@ from tetrarchia_env.terminal.choices import Choice, choices, chosen, links
 from tetrarchia_env.terminal.printing import ending, turn_lines
 from tetrarchia_env.terminal.session import Session
 from tetrarchia_env.terminal.surroundings import is_terminal, wants_colour, window
-from tetrarchia_env.wording import near, printable
 
 FEWEST = 4  # lines of the story that stay below the board
 WHOLE = "\N{NO-BREAK SPACE}"  # no line ends at it

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from tetrarchia_env.files import check_goals
+from tetrarchia_env.messages import printable
 from tetrarchia_env.notation import Replay, load_replay, play_replay
 from tetrarchia_env.show import Show, check_speed
 from tetrarchia_env.terminal.printing import ending
-from tetrarchia_env.wording import printable
 
 RENDERS = ("ansi", "human")
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from tetrarchia_env.schema import MANY, check_fields, kinds_of, plain, told
-from tetrarchia_env.wording import near
+from tetrarchia_env.files import DEEPEST, read_bounded
+from tetrarchia_env.messages import near
+from tetrarchia_env.schema import MANY, check_fields, kinds_of, one_line, plain, shortened, told
 from tetrarchia_train.rule_sets import drawn_levels
 
 if TYPE_CHECKING:
@@ -23,9 +24,15 @@ if TYPE_CHECKING:
 PRESETS = Path(__file__).parent / "presets"
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: its 81 levels
 EVAL_LEVELS = ("4200", "4211", "4222")
+MOST_STEPS = 2**24  # of a rollout: its observations alone are then some 50 GB
+LARGEST_PRESET = 1_000_000  # bytes
 SEEDS_APART = 10_007  # between the processes of one run
 
 Count = Annotated[int, Meta(ge=1, le=MANY)]
+Some = Annotated[int, Meta(ge=1, le=1024)]  # processes, threads, epochs
+Batch = Annotated[int, Meta(ge=1, le=2**20)]
+Decisions = Annotated[int, Meta(ge=1, le=10**9)]
+SomeOrNone = Annotated[int, Meta(ge=0, le=1024)]
 CountOrNone = Annotated[int, Meta(ge=0, le=MANY)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=MANY)]
@@ -58,8 +65,8 @@ class TrainConfig:
     )
     actions: Annotated[Literal["base", "all"], _games("base: of the base game; all: also of variants and modules")] = "base"
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("The same on one thread is the same run")] = 1
-    processes: Annotated[Count, _games("Processes that learn together; environments and minibatches are shared out")] = 1
-    threads: Annotated[Count, _games("Threads of torch in each process")] = 2
+    processes: Annotated[Some, _games("Processes that learn together; environments and minibatches are shared out")] = 1
+    threads: Annotated[Some, _games("Threads of torch in each process")] = 2
 
     network: Annotated[str, _network("gnn, gnn-decoder or mlp")] = "gnn"
     node_dim: Annotated[Count, _network("Features of a space in the message-passing layers")] = 16
@@ -72,20 +79,20 @@ class TrainConfig:
     init_checkpoint: Annotated[str, _warm_start("The checkpoint to begin with; without: random weights")] = ""
     expert: Annotated[str, _warm_start("The agent whose behaviour is cloned; none: nobody")] = "planner"
     demonstrations: Annotated[str, _warm_start("A file of its demonstrations made before")] = ""
-    num_demonstrations: Annotated[Count, _warm_start("Decisions of the expert to clone")] = 1_000_000
+    num_demonstrations: Annotated[Decisions, _warm_start("Decisions of the expert to clone")] = 1_000_000
     expert_noise: Annotated[Share, _warm_start("The share of random actions in the expert's games")] = 0.05
-    demo_workers: Annotated[Count, _warm_start("Processes that play these games")] = 2
-    bc_epochs: Annotated[Count, _warm_start("Epochs of behaviour cloning")] = 6
-    bc_batch_size: Annotated[Count, _warm_start("Decisions in an update of behaviour cloning")] = 1024
+    demo_workers: Annotated[Some, _warm_start("Processes that play these games")] = 2
+    bc_epochs: Annotated[Some, _warm_start("Epochs of behaviour cloning")] = 6
+    bc_batch_size: Annotated[Batch, _warm_start("Decisions in an update of behaviour cloning")] = 1024
     bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behaviour cloning")] = 1e-3
     critic_rollouts: Annotated[CountOrNone, _warm_start("Rollouts before PPO from which only the critic learns")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic then")] = 1e-3
 
     total_timesteps: Annotated[Count, _ppo("Decisions in all")] = 30_000_000
     max_minutes: Annotated[Weight, _ppo("Stop after so many minutes; 0: as long as the timesteps take")] = 0.0
-    num_envs: Annotated[Count, _ppo("Games played side by side")] = 512
-    n_steps: Annotated[Count, _ppo("Steps of each environment in a rollout")] = 64
-    n_epochs: Annotated[Count, _ppo("Times that a rollout is learned from")] = 2
+    num_envs: Annotated[Batch, _ppo("Games played side by side")] = 512
+    n_steps: Annotated[Batch, _ppo("Steps of each environment in a rollout")] = 64
+    n_epochs: Annotated[Some, _ppo("Times that a rollout is learned from")] = 2
     minibatch_size: Annotated[Count, _ppo("Steps in an update")] = 2048
     learning_rate: Annotated[Positive, _ppo("Learning rate at first")] = 3e-4
     final_learning_rate: Annotated[Positive, _ppo("Learning rate at the end")] = 3e-5
@@ -95,13 +102,13 @@ class TrainConfig:
     final_ent_coef: Annotated[Weight, _ppo("Weight of the entropy at the end")] = 0.001
     vf_coef: Annotated[Weight, _ppo("Weight of the value's loss")] = 0.5
     max_grad_norm: Annotated[Positive, _ppo("Longer gradients are clipped")] = 0.5
-    chance_samples: Annotated[CountOrNone, _ppo("Times that dice are rolled again for the control variate on chance events; 0: none")] = 4
+    chance_samples: Annotated[SomeOrNone, _ppo("Times that dice are rolled again for the control variate on chance events; 0: none")] = 4
     turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn of the game, at first")] = 0.99
     final_turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn, at the end")] = 0.99
     shaping_coef: Annotated[Weight, _ppo("Weight of the potential-based shaping")] = 1.0
 
     eval_freq: Annotated[Count, _evaluation("Timesteps between two evaluations")] = 2_000_000
-    n_eval_episodes: Annotated[Count, _evaluation("Games at each level of an evaluation")] = 256
+    n_eval_episodes: Annotated[Batch, _evaluation("Games at each level of an evaluation")] = 256
     eval_levels: Annotated[Levels, _evaluation("Levels of an evaluation")] = EVAL_LEVELS
     save_freq: Annotated[Count, _evaluation("Timesteps between two checkpoints")] = 1_000_000
 
@@ -109,6 +116,8 @@ class TrainConfig:
         check_fields(self, "training option")
         if self.seed + SEEDS_APART * (self.processes - 1) >= 2**31:
             raise ValueError(f"training option seed is too large for {self.processes} processes: {self.seed}")
+        if self.num_envs * self.n_steps > MOST_STEPS:
+            raise ValueError(f"training options: num_envs x n_steps is at most {MOST_STEPS}, not {self.num_envs * self.n_steps}")
         if (
             self.num_envs * self.n_steps % self.minibatch_size
             or self.num_envs % (len(self.rules) * self.processes)
@@ -133,7 +142,7 @@ class TrainConfig:
     def network_config(self) -> "NetworkConfig":
         """The network that these options describe."""
         from tetrarchia_agents.network_config import NetworkConfig
-        from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
+        from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
 
         own = ("node_dim", "encoder_layers", "decoder_layers", "readout_dim", "hidden_dim", "policies")
         actions = BASE_ACTIONS if self.actions == "base" else ACTIONS
@@ -149,7 +158,7 @@ class TrainConfig:
         kinds = {one.name: plain(kinds_of(TrainConfig)[one.name]) for one in fields(self)}
         for name in changes:
             if name not in kinds:
-                raise ValueError(f"unknown training option {name!r}: choose from {', '.join(kinds)}")
+                raise ValueError(f"unknown training option {shortened(name)}: choose from {', '.join(kinds)}")
         return replace(self, **{name: _read(value, kinds[name]) for name, value in changes.items()})
 
     def part(self, rank: int) -> "TrainConfig":
@@ -168,20 +177,37 @@ def read_preset(name: str) -> TrainConfig:
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
         raise ValueError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
-    return config_of(path.read_text(encoding="utf-8"), str(path))
+    try:
+        text = read_bounded(path, LARGEST_PRESET).decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read ({one_line(str(error))})") from None
+    return config_of(text, str(path))
 
 
 def config_of(text: str, source: str) -> TrainConfig:
     """What a YAML text says."""
+    try:
+        data = read_yaml(text) or {}
+    except ValueError as error:
+        raise ValueError(f"{source} is not YAML: {one_line(str(error))}") from None
+    if not isinstance(data, dict):
+        raise ValueError(f"{source} is a list of options with values, not {shortened(data)}")
+    return TrainConfig().changed(data)
+
+
+def read_yaml(text: str) -> Any:
+    """What a text says; ValueError, in one sentence, if it is no YAML, uses aliases, or is nested deeply: none of ours does."""
     import yaml  # only with the extra `train`
 
     try:
-        data = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise ValueError(f"{source} is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(data, dict):
-        raise ValueError(f"{source} is a list of options with values, not {data!r}")
-    return TrainConfig().changed(data)
+        depth = 0
+        for event in yaml.parse(text, yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
+                raise ValueError("it is nested too deeply" if depth > DEEPEST else f"aliases such as *{event.anchor} are not read")
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, OverflowError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _read(value: Any, kind: Any) -> Any:

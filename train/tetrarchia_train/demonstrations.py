@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import GAME, WON
 from tetrarchia_env.files import atomic_write
 from tetrarchia_env.options import Options
 from tetrarchia_train.rule_sets import with_levels
@@ -74,7 +73,7 @@ def play_expert(job: Job) -> Demonstrations:
     games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), _seeds(job))
     policy = NoisyExpert(job)
     batch.play_to_end(games, masks, policy.act)
-    won = int((games["outcome"] == WON).sum())
+    won = int(batch.is_won(games).sum())
     return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), len(games), won)
 
 
@@ -117,7 +116,7 @@ def load_demonstrations(path: Path) -> Demonstrations:
     """What `save_demonstrations` kept."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            games = file["games"].reshape(-1).view(GAME)
+            games = file["games"].reshape(-1).view(batch.GAME)
             return Demonstrations(games, file["actions"], *map(int, file["counts"]))
     except (OSError, KeyError, ValueError) as error:
         raise ValueError(f"demonstrations {path} cannot be read: {error}") from None

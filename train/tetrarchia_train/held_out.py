@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import WON
 from tetrarchia_env.observation import offset
 from tetrarchia_env.options import Options
 from tetrarchia_train import rule_sets
@@ -68,4 +67,4 @@ def win_rates(results: Sequence[EvalResult]) -> str:
 
 def _result(label: str, played: batch.Games) -> EvalResult:
     secured = batch.observe(played)[:, offset("secured")] * BORDERS
-    return EvalResult(label, len(played), int((played["outcome"] == WON).sum()), float(secured.mean()), float(played["turn"].mean()))
+    return EvalResult(label, len(played), int(batch.is_won(played).sum()), float(secured.mean()), float(played["turn"].mean()))

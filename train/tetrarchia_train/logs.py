@@ -13,14 +13,14 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from tetrarchia_env.batch import Games
 from tetrarchia_env.batched_games import BatchedGames
-from tetrarchia_env.engine.actions import END
-from tetrarchia_env.engine.state import OUTCOMES, WON
+from tetrarchia_env.constants import END, OUTCOMES
 from tetrarchia_env.observation import offset
 from tetrarchia_train.held_out import BORDERS, EvalResult
 from tetrarchia_train.rule_sets import difficulty
 
 PROGRESS = "progress.jsonl"
 SECURED = offset("secured")
+WON = OUTCOMES.index("won")
 
 
 def progress_bar(disable: bool = False) -> Progress:

@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from tetrarchia_agents import TeamPolicy, assign_players
 from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_env import batch
-from tetrarchia_env.engine.state import ARRIVAL, GAME, ROMAN, WON
+from tetrarchia_env.constants import PHASES
 from tetrarchia_env.evaluation import FEATURES, WEIGHTS_FILE, features_of, load_weights
 from tetrarchia_env.files import check_folder, write_whole
 from tetrarchia_env.options import Options
 
 HAND_SET = Path(__file__).with_name("hand_set.toml")
 LEVELS = ("4200", "4211", "4222", "5300", "4100", "3200", "4201", "4210")  # to learn from
+PLANNED = (PHASES.index("roman"), PHASES.index("arrival"))  # phases in which a turn is planned
 MEASURED = ("4200", "4211", "4222")
 URGENCY = "border_unmet"
 URGENCIES = (-0.02, -0.04, -0.06, -0.08, -0.12, -0.2)
@@ -61,11 +62,11 @@ class NoisyPlanner:
         self.planner, self.rng = TeamPolicy(assign_players([PlannerAgent.with_weights(weights)]), CHUNK), np.random.default_rng(first_seed)
         self.planner.begin(np.arange(CHUNK), range(first_seed, first_seed + CHUNK))
         self.noise = noise  # the share of random actions
-        self.positions, self.rows = [np.zeros(0, GAME)], [np.zeros(0, np.int64)]
+        self.positions, self.rows = [np.zeros(0, batch.GAME)], [np.zeros(0, np.int64)]
 
     def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> batch.Rows:
         """The planner's action, or sometimes a random one."""
-        evaluated = np.isin(games["phase"], (ROMAN, ARRIVAL))
+        evaluated = np.isin(games["phase"], PLANNED)
         self.positions.append(games[evaluated])
         self.rows.append(rows[evaluated])
         actions = self.planner.act(games, masks, rows)
@@ -79,7 +80,7 @@ def play_chunk(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noi
     games, masks = batch.new_games(Options(level=list(levels)), range(first_seed, first_seed + CHUNK))
     policy = NoisyPlanner(weights, first_seed, noise)
     batch.play_to_end(games, masks, policy.act)
-    won = games["outcome"] == WON
+    won = batch.is_won(games)
     labels = won[np.concatenate(policy.rows)].astype(np.float64)
     return Dataset(features_of(np.concatenate(policy.positions)), labels), int(won.sum())
 

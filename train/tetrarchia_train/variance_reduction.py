@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.batched_games import BatchedGames
-from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.dice import rng_states
-from tetrarchia_env.engine.state import OVER
+from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.rewards import ShapedReward
 
 Floats = NDArray[np.float32]
@@ -53,7 +51,7 @@ class ControlVariate:
             np.concatenate([came.obs[rolled], batch.observe(copies)]),
             reward.shaping_coef * np.concatenate([reward.potential(came.games[rolled]), reward.potential(copies)]),
             np.concatenate([reward.terminal(came.episodes[rolled]), reward.terminal(copies)]),
-            np.concatenate([came.episodes["ended"][rolled] != 0, copies["phase"] == OVER]),
+            np.concatenate([came.episodes["ended"][rolled] != 0, batch.is_over(copies)]),
             self.value_fn,
         )
 
@@ -61,7 +59,7 @@ class ControlVariate:
 def resample_chance(before: batch.Games, actions: Actions, samples: int) -> batch.Games:
     """Each game so many times after its action, each time by other dice; all of one game stand together."""
     copies = np.repeat(before, samples)
-    copies["dice"] = rng_states(copies["dice"] + OTHER_DICE * np.tile(np.arange(1, samples + 1, dtype=np.uint64), len(before)))
+    copies["dice"] = batch.rng_states(copies["dice"] + OTHER_DICE * np.tile(np.arange(1, samples + 1, dtype=np.uint64), len(before)))
     batch.step(copies, np.repeat(actions, samples), np.ones((len(copies), ACTIONS), dtype=np.int8))
     return copies
 

@@ -1,4 +1,4 @@
-"""The best way through a turn: a beam of positions, action by action, ended by the Barbarian phase.
+"""Beam search for the best way through a turn: action by action, ended by the Barbarian phase (Lowerre, The Harpy system, 1976).
 
 An attack ends a way too: it is worth the mean over its results, and from each result the turn is planned anew.
 """

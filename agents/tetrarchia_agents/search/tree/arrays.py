@@ -26,7 +26,7 @@ class Nodes(NamedTuple):
     """Positions to decide in."""
 
     games: Games
-    expected: Floats  # what each was worth at first sight: the luck of coming there is measured by it
+    expected: Floats  # its value at first sight: the control variate for the chance of coming there
     values: Floats  # what its best plan is worth
     plans: Ints  # how many it has; 0: the game is over
     visits: Ints

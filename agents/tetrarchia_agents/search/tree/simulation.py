@@ -1,4 +1,8 @@
-"""Simulations: down the tree by the plans that promise most, to a new position, and what it tells back up."""
+"""Simulations of MCTS: select, expand, evaluate, backup.
+
+Selection is PUCT (Rosin, Multi-armed bandits with episode context, 2011); chance nodes grow by progressive widening (Couetoux et al.,
+Continuous upper confidence trees, LION 2011).
+"""
 
 import math
 from typing import NamedTuple
@@ -112,9 +116,9 @@ def seldom_visited(tree: Tree, plan: int) -> int:
 
 @jit
 def backup(tree: Tree, depth: int, value: float) -> None:
-    """Tell all the way up what the last position is worth, less the luck of each step: what was found at first sight stands for it.
+    """Add the residual of the last position to every plan on the way: its value less that at first sight, a control variate.
 
-    A plan's worth is the mean over what chance may do; only what comes on top of it is sampled (a control variate).
+    A plan's value is the exact mean over what chance may do; only the residual is sampled.
     """
     nodes, plans = tree.nodes, tree.plans
     for step in range(depth - 1, -1, -1):

@@ -1,0 +1,297 @@
+"""Doors into compiled code: whatever is handed over is taken as meant or refused in one sentence, and crashes nothing."""
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from helpers.random_games import EVERYTHING
+from tetrarchia_agents import make_agent
+from tetrarchia_agents.rollout import rollout
+from tetrarchia_env import Game, batch, tetrarchia_v0
+from tetrarchia_env.checks import OneThread
+from tetrarchia_env.notation import check_ranges, check_records, record_replay
+from tetrarchia_env.options import Options
+
+RNGS = np.arange(1, 5, dtype=np.uint64)
+
+
+@pytest.fixture
+def four() -> tuple[batch.Games, batch.Masks]:
+    return batch.new_games(Options(), range(4))
+
+
+WRONG_CALLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "no games": ("games are a row of records", lambda g, m: batch.step([1], [8], m)),
+    "bytes": ("games are a row of records", lambda g, m: batch.observe(g.view(np.uint8))),
+    "two rows": ("games are a row of records", lambda g, m: batch.legal_masks(g.reshape(2, 2))),
+    "another record": ("games are a row of records", lambda g, m: batch.scores(np.zeros(4, dtype=[("turn", int)]))),
+    "masks of floats": ("masks are int8", lambda g, m: batch.step(g, [8] * 4, m.astype(float))),
+    "masks of three": ("masks are int8 of shape", lambda g, m: batch.playout(g, m[:3], RNGS, 1)),
+    "masks of three, played": ("masks are int8 of shape", lambda g, m: batch.play_to_end(g, m[:3], lambda *_: None)),
+    "viewer 4": ("0 to 3, not 4", lambda g, m: batch.observe(g, np.array([0, 1, 2, 4]))),
+    "viewer -1": ("0 to 3, not -1", lambda g, m: batch.observe(g, np.array([-1, 0, 0, 0]))),
+    "viewer 2**40": ("0 to 3, not 1099511627776", lambda g, m: batch.observe(g, np.full(4, 2**40))),
+    "viewers of floats": ("viewers are the numbers of 4 Emperors", lambda g, m: batch.observe(g, np.array([0.5] * 4))),
+    "viewers in a column": ("viewers are the numbers of 4 Emperors", lambda g, m: batch.observe(g, np.zeros((4, 1), int))),
+    "rngs signed": ("rngs have a row for each of the 4 games, uint64", lambda g, m: batch.playout(g, m, RNGS.astype(int), 1)),
+    "rngs of three": ("rngs have a row for each of the 4 games", lambda g, m: batch.random_actions(m, RNGS[:3])),
+    "steps of floats": ("steps are a whole number", lambda g, m: batch.playout(g, m, RNGS.copy(), 1.5)),
+    "steps below 0": ("steps are a whole number", lambda g, m: batch.playout(g, m, RNGS.copy(), -1)),
+    "actions of no shape": ("actions are no array", lambda g, m: batch.step(g, [[8], [8, 8]], m)),
+    "seeds of two rows": ("4 seeds are wanted", lambda g, m: batch.reset(g, Options(), np.zeros((2, 2), int), m)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_wrong_array_is_refused(four: tuple[batch.Games, batch.Masks], name: str) -> None:
+    games, masks = four
+    before = games.tobytes()
+    words, call = WRONG_CALLS[name]
+
+    with pytest.raises(ValueError, match=words) as refusal:
+        call(games, masks)
+
+    assert "\n" not in str(refusal.value)
+    assert games.tobytes() == before
+
+
+def test_what_is_read_only_is_not_written(four: tuple[batch.Games, batch.Masks]) -> None:
+    games, masks = four
+    games.setflags(write=False)
+    with pytest.raises(ValueError, match="games are read-only here: give a copy"):
+        batch.step(games, masks.argmax(axis=1), masks)
+    masks.setflags(write=False)
+    with pytest.raises(ValueError, match="masks are read-only here: give a copy"):
+        batch.step(games.copy(), masks.argmax(axis=1), masks)
+
+
+def test_masks_of_other_games_cannot_spoil_a_record() -> None:
+    """A move in the phase of the fleets would set bit 52 of three, and the sea would be read far beyond its table."""
+    games, masks = batch.new_games(Options(), range(4))
+    with pytest.raises(ValueError, match="action 60 is not of the phase that game 0 is in: the masks are those of other games"):
+        batch.step(games, np.full(4, 60), np.ones_like(masks))
+    assert (games["fleets"] == 0).all()
+
+
+def test_a_playout_begins_with_a_legal_action_whatever_masks_are_given() -> None:
+    games, masks = batch.new_games(Options(), range(4))
+    own, own_masks = games.copy(), masks.copy()
+    batch.playout(games, np.zeros_like(masks), RNGS.copy(), 20)
+    batch.playout(own, own_masks, RNGS.copy(), 20)
+    assert games.tobytes() == own.tobytes()
+
+
+class Answers:
+    """An agent that answers so, whatever it is asked."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def begin(self, env_ids: Any) -> None: ...
+
+    def act(self, games: Any, masks: Any, env_ids: Any) -> Any:
+        return self.answer(masks)
+
+
+WRONG_ANSWERS: list[Callable[[Any], Any]] = [
+    lambda masks: masks.argmax(axis=1)[:1].repeat(len(masks) + 1),
+    lambda masks: masks.argmax(axis=1) + 0.9,
+    lambda masks: int(masks[0].argmax()),
+    lambda masks: None,
+    lambda masks: ["end"] * len(masks),
+]
+
+
+@pytest.mark.parametrize("answer", WRONG_ANSWERS)
+def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
+    agent: Any = Answers(answer)
+    with pytest.raises(ValueError, match="whole numbers, one for each game"):
+        rollout(agent, 3, seed=1)
+    with pytest.raises(ValueError, match="whole numbers, one for each game"):
+        Game(seed=1).ask(agent)
+
+
+@pytest.mark.parametrize("name", ["planner", "greedy", "mcts:simulations=1"])
+def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch.Masks], name: str) -> None:
+    with pytest.raises(ValueError, match="masks are int8 of shape"):
+        make_agent(name).act(four[0], four[1][:1], np.arange(4))
+
+
+@pytest.mark.parametrize("action", [8.9, True, np.float64(8), None, [8]])
+def test_a_game_takes_a_text_or_a_whole_number(action: Any) -> None:
+    with pytest.raises(ValueError, match="an action is a text or a whole number, not"):
+        Game(seed=1).play(action)
+
+
+@pytest.mark.parametrize(
+    "change", [{"at": 9999}, {"fleets": 8}, {"phase": 6}, {"unrest": 2**47}, {"reserve": 22}, {"dice": 0}, {"risen": 1}]
+)
+def test_a_record_with_impossible_values_is_refused(change: dict[str, int]) -> None:
+    many = tetrarchia_v0.vector_env(3)
+    many.reset(seed=1)
+    before = many.batched.games.tobytes()
+    games = many.batched.games.copy()
+    for name, value in change.items():
+        games[name][1] = value
+
+    with pytest.raises(ValueError, match="game 1 is damaged") as refusal:
+        many.batched.set_state(many.batched.state() | {"games": games.view(np.uint8).reshape(3, -1)})
+
+    assert "\n" not in str(refusal.value)
+    assert many.batched.games.tobytes() == before
+
+
+def test_wrong_bytes_of_an_environment_are_refused() -> None:
+    many = tetrarchia_v0.vector_env(3)
+    many.reset(seed=1)
+    state = many.batched.state()
+    for name, rows, words in (
+        ("games", state["games"][:2], "games are bytes of shape"),
+        ("episodes", state["episodes"].astype(int), "episodes are bytes of shape"),
+        ("masks", 1 - state["masks"], "masks are damaged"),
+        ("masks", None, "masks are bytes of shape"),
+        ("episodes", state["episodes"] * 0, "episode 0 is damaged: rng"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            many.batched.set_state(state | {name: rows})
+    many.batched.set_state(state)
+
+
+def test_records_of_real_games_are_accepted() -> None:
+    games, masks = batch.new_games(EVERYTHING, range(40))
+    rngs = batch.rng_states(np.arange(40, dtype=np.uint64))
+    for _ in range(30):
+        batch.playout(games, masks, rngs, 7)
+        check_records(games)
+    check_ranges(games)
+
+
+def environments() -> dict[str, Any]:
+    vector = tetrarchia_v0.vector_env(4)
+    sb3 = tetrarchia_v0.sb3_vec_env(4)
+    return {"aec": tetrarchia_v0.raw_env(), "gymnasium": gymnasium.make("Tetrarchia-v0").unwrapped, "vector": vector, "sb3": sb3}
+
+
+def lock_of(env: Any) -> OneThread:
+    lock: OneThread = env.one_thread if hasattr(env, "one_thread") else env.batched.one_thread
+    return lock
+
+
+@pytest.mark.parametrize("name", ["aec", "gymnasium", "vector", "sb3"])
+def test_a_second_thread_is_refused_in_a_sentence(name: str) -> None:
+    env, said = environments()[name], []
+    env.reset()
+
+    def use() -> None:
+        for call in (env.reset, lambda: env.step(8 if name in ("aec", "gymnasium") else np.full(4, 8))):
+            try:
+                call()
+            except ValueError as error:
+                said.append(str(error))
+
+    with lock_of(env):
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+
+    assert said == ["another thread is using this environment: give each thread an environment of its own"] * 2
+    use()
+    assert len(said) == 2
+
+
+def test_two_threads_at_one_environment_crash_nothing() -> None:
+    """Each step is whole, or refused."""
+    many = tetrarchia_v0.vector_env(64)
+    many.reset(seed=1)
+    others: list[BaseException] = []
+
+    def play() -> None:
+        for _ in range(300):
+            try:
+                many.step(many.batched.masks.argmax(axis=1))
+            except ValueError:
+                pass
+            except BaseException as error:
+                others.append(error)
+
+    threads = [threading.Thread(target=play) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert not others
+    check_records(many.batched.games)
+
+
+def test_a_copy_is_held_by_nobody() -> None:
+    env = tetrarchia_v0.raw_env()
+    env.reset(seed=1)
+    with env.one_thread:
+        copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), env.clone()]
+    assert all(other.one_thread is not env.one_thread for other in copies)
+    assert all(other.snapshot() == env.snapshot() for other in copies)
+
+
+@pytest.mark.parametrize("name", ["aec", "gymnasium", "vector"])
+def test_options_that_are_not_understood_are_refused(name: str) -> None:
+    env = environments()[name]
+    env.reset(seed=1, options={})
+    with pytest.raises(ValueError, match=r"reset takes no options, not \{'level': '4200'\}"):
+        env.reset(seed=1, options={"level": "4200"})
+
+
+def test_options_of_vector_apis_are_refused() -> None:
+    envs = environments()
+    with pytest.raises(ValueError, match="reset_mask is not known here"):
+        envs["vector"].reset(options={"reset_mask": np.ones(4, bool)})
+    envs["sb3"].set_options([{}] * 4)
+    with pytest.raises(ValueError, match="reset takes no options"):
+        envs["sb3"].set_options({"level": "4200"})
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, np.uint64])
+def test_numbers_of_numpy_are_seeds(kind: Any) -> None:
+    seed = kind(7)
+    plain, given = environments(), environments()
+    for name in ("aec", "gymnasium", "vector"):
+        plain[name].reset(seed=7)
+        given[name].reset(seed=seed)
+    plain["sb3"].seed(7)
+    given["sb3"].seed(seed)
+    assert plain["sb3"].reset().tobytes() == given["sb3"].reset().tobytes()
+    assert plain["aec"].snapshot() == given["aec"].snapshot()
+    assert plain["gymnasium"].snapshot() == given["gymnasium"].snapshot()
+    assert plain["vector"].batched.games.tobytes() == given["vector"].batched.games.tobytes()
+    assert Game(seed=seed).snapshot() == Game(seed=7).snapshot()
+    assert [game.score for game in rollout("random", kind(2), seed=seed)] == [game.score for game in rollout("random", 2, seed=7)]
+    assert type(record_replay(Options(), seed, []).seed) is int
+
+
+def test_an_array_of_numpy_is_a_seed_for_each_game() -> None:
+    many = tetrarchia_v0.vector_env(4)
+    one, _ = many.reset(seed=np.arange(7, 11))
+    other, _ = many.reset(seed=7)
+    assert one["observation"].tobytes() == other["observation"].tobytes()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True, [7]])
+def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
+    envs = environments()
+    calls = [lambda: envs["aec"].reset(seed=seed), lambda: envs["gymnasium"].reset(seed=seed), lambda: envs["sb3"].seed(seed)]
+    calls += [lambda: Game(seed=seed), lambda: rollout("random", 1, seed=seed), lambda: envs["vector"].reset(seed=seed)]
+    for call in calls:
+        with pytest.raises(ValueError, match="seed"):
+            call()
+
+
+@pytest.mark.parametrize("number", [0, -1, 10**12, 2.0, True])
+def test_the_number_of_games_is_bounded(number: Any) -> None:
+    with pytest.raises(ValueError, match="num_envs is a whole number from 1 to 16777216"):
+        tetrarchia_v0.vector_env(number)

@@ -1,0 +1,60 @@
+"""Inputs of each kind: `python tests/fuzz/families.py snapshots 0 1000` tries those of the seeds 0 to 999.
+
+Each either works or is refused by a ValueError of one line, in bounded time; anything else ends the process with the seed.
+"""
+
+import faulthandler
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from fuzz.damaged_files import FOLDER, boards, checkpoints, presets, replays, results
+from fuzz.damaged_records import actions, snapshots, states
+
+SECONDS = 20.0  # of one input: most take a thousandth of one
+
+FAMILIES: dict[str, Callable[[random.Random], None]] = {
+    family.__name__: family for family in (snapshots, replays, results, boards, presets, checkpoints, actions, states)
+}
+
+
+def try_one(name: str, seed: int) -> bool:
+    """Whether it worked; if not, it was refused in one line."""
+    begun = time.perf_counter()
+    try:
+        FAMILIES[name](random.Random(f"{name} {seed}"))
+        worked = True
+    except ValueError as error:
+        check_refusal(error)
+        worked = False
+    assert seed < 0 or time.perf_counter() - begun < SECONDS, "it took too long"
+    return worked
+
+
+def check_refusal(error: ValueError) -> None:
+    assert type(error) is ValueError, f"{type(error).__name__}: {error}"
+    assert "\n" not in str(error), str(error)
+    assert len(str(error)) < 5000, str(error)[:300]
+
+
+def main(name: str, first: int, number: int) -> None:
+    faulthandler.enable()
+    for seed in range(-30, 0):  # so that everything is compiled
+        try_one(name, seed)
+    worked = 0
+    for seed in range(first, first + number):
+        try:
+            worked += try_one(name, seed)
+        except BaseException:
+            print(f"{name}: seed {seed}", file=sys.stderr, flush=True)
+            raise
+    shutil.rmtree(FOLDER)
+    print(f"{name}: {number} inputs, {worked} worked, {number - worked} refused")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

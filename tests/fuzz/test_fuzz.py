@@ -1,0 +1,47 @@
+"""Files and arrays of strangers, made at random: each works or is refused in one line, compiled, bounds-checked and uncompiled.
+
+Each family runs in a process of its own, so that a crash is seen. `pytest tests/fuzz --fuzz 100000` tries more.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAMILIES = Path(__file__).with_name("families.py")
+OF_FILES = ("replays", "results", "boards", "presets", "checkpoints")
+OF_RECORDS = ("snapshots", "actions", "states")
+NEEDS = {"presets": ("yaml",), "checkpoints": ("torch", "safetensors"), "actions": ("stable_baselines3",)}
+A_MINUTE = 60
+
+pytestmark = pytest.mark.slow
+
+
+def fuzz(name: str, number: int, first: int = 0, **environment: str) -> None:
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    limit = 20 * A_MINUTE + number // 10
+    done = subprocess.run(
+        [sys.executable, str(FAMILIES), name, str(first), str(number)],
+        env=os.environ | environment, capture_output=True, text=True, timeout=limit,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith(f"{name}: {number} inputs")
+
+
+@pytest.mark.parametrize("name", [*OF_FILES, *OF_RECORDS])
+def test_compiled(name: str, inputs: int) -> None:
+    fuzz(name, inputs)
+
+
+@pytest.mark.parametrize("name", [*OF_RECORDS, "replays"])
+def test_uncompiled(name: str, inputs: int) -> None:
+    fuzz(name, max(20, inputs // 50), NUMBA_DISABLE_JIT="1")
+
+
+def test_with_bounds_checks(inputs: int, tmp_path: Path) -> None:
+    """All in one folder of machine code of its own, which takes a minute to make."""
+    for name in OF_RECORDS:
+        fuzz(name, max(50, inputs // 4), NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))

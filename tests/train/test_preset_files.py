@@ -1,0 +1,61 @@
+"""Presets of strangers: what is too large, too deep or no number is refused in one sentence, in no time."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("yaml")
+
+from tetrarchia_train.config import PRESETS, TrainConfig, config_of, read_preset
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefghi", "bcdefghij", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOMB, r"is not YAML: aliases such as \*a are not read"),
+        ("[" * 100_000, "is not YAML: it is nested too deeply"),
+        ("rules: " + "{a: " * 5_000, "is not YAML: it is nested too deeply"),
+        ("- " * 5_000, "is not YAML: it is nested too deeply"),
+        ("seed: " + "9" * 5_000, "is not YAML: Exceeds the limit"),
+        ("levels: 2001-13-45", "is not YAML: month must be in 1..12"),
+        ("seed: !!python/object/apply:os.getcwd []", "is not YAML: could not determine a constructor"),
+        ("num_envs: 1000000000000", "num_envs is from 1 to 1048576, not 1000000000000"),
+        ("processes: 1000000", "processes is from 1 to 1024"),
+        ("threads: 1000000", "threads is from 1 to 1024"),
+        ("demo_workers: 1000000", "demo_workers is from 1 to 1024"),
+        ("num_demonstrations: 100000000000", "num_demonstrations is from 1 to 1000000000"),
+        ("chance_samples: 100000", "chance_samples is from 0 to 1024"),
+        ("num_envs: 65536\nn_steps: 65536", "num_envs x n_steps is at most 16777216"),
+        ("learning_rate: .nan", "learning_rate is from 1e-09"),
+        ("ent_coef: .inf", "ent_coef is from 0"),
+        ("node_dim: 4096\nreadout_dim: 4096\nhidden_dim: 4096", "weights, more than 100,000,000"),
+        ("encoder_layers: 100000", "encoder_layers is from 1 to 64"),
+        ("x" * 1_000 + ": 1", "unknown training option"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_no_run_can_have_is_refused(text: str, words: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=words) as refusal:
+        config_of(text, "some.yaml")
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 2_000
+    assert time.process_time() - begun < 2
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text("#" * 2_000_000)
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+    for name, words in (("large.yaml", "larger than 1 MB"), ("bytes.yaml", "utf-8")):
+        with pytest.raises(ValueError, match=rf"{name} cannot be read \(.*{words}"):
+            read_preset(str(tmp_path / name))
+
+
+def test_our_own_are_read_as_before() -> None:
+    for preset in PRESETS.glob("*.yaml"):
+        assert isinstance(read_preset(preset.stem), TrainConfig)

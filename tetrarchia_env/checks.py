@@ -1,0 +1,127 @@
+"""What is checked before compiled code runs, which would read and write beyond the end of an array that is too short.
+
+Each check looks at an array's kind, shape and length, never at all its entries: it costs a fraction of a microsecond a call.
+"""
+
+from collections.abc import Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.state import GAME
+from tetrarchia_env.schema import shortened
+
+Seeds = int | Sequence[int] | NDArray[np.integer]
+
+LARGEST_SEED = 2**64 - 1
+
+
+def check_games(games: Any, *, written: bool = False) -> None:
+    """ValueError unless this is a row of games, one that can be written where it is to be."""
+    if not isinstance(games, np.ndarray) or games.ndim != 1 or (games.dtype is not GAME and games.dtype != GAME):
+        raise ValueError(f"games are a row of records of engine.state.GAME, not {_told(games)}")
+    if written and not games.flags.writeable:
+        raise ValueError("games are read-only here: give a copy")
+
+
+def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
+    """A row of legal actions for each game, that can be written."""
+    if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != np.int8:
+        raise ValueError(f"masks are int8 of shape {(games, width)}, a row for each game, not {_told(masks)}")
+    if not masks.flags.writeable:
+        raise ValueError("masks are read-only here: give a copy")
+
+
+def check_rngs(rngs: Any, games: int) -> None:
+    """An RNG state for each game."""
+    if not isinstance(rngs, np.ndarray) or rngs.dtype != np.uint64 or rngs.shape != (games,) or not rngs.flags.writeable:
+        raise ValueError(f"rngs have a row for each of the {games} games, uint64 that can be written, not {_told(rngs)}")
+
+
+def checked_steps(steps: Any) -> int:
+    """How many steps to play."""
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 0 <= steps < 2**63:
+        raise ValueError(f"steps are a whole number from 0 on, not {steps!r}")
+    return int(steps)
+
+
+def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
+    """As many action ids as games: compiled code would read on beyond fewer, and take 8.9 for 8."""
+    given = _as_array(actions, "actions")
+    if given.dtype.kind not in "iu" or given.shape != (games,):
+        told = shortened(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
+        raise ValueError(f"actions are {games} whole numbers, one for each game, not {told}")
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def checked_viewers(viewers: object, games: int) -> NDArray[np.int64]:
+    """As many Emperors as games; whether each is one of the four is looked at where they are used."""
+    given = _as_array(viewers, "viewers")
+    if given.dtype.kind not in "iu" or given.shape != (games,):
+        raise ValueError(f"viewers are the numbers of {games} Emperors, a row for each of the {games} games, not {_told(given)}")
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
+    """Checked seeds, as many as were given, or this number of them."""
+    values = np.atleast_1d(np.asarray(seeds, dtype=object))
+    if values.ndim != 1 or (number is not None and len(values) != number):
+        wanted = "a row of seeds is" if number is None else f"{number} seeds are"
+        raise ValueError(f"{wanted} wanted, one for each game, not {len(values) if values.ndim == 1 else f'those of shape {values.shape}'}")
+    for seed in values:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
+            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+    return values.astype(np.uint64)
+
+
+def checked_seed(seed: Any) -> int:
+    """One seed, of Python or NumPy, as Python's."""
+    if isinstance(seed, np.ndarray | list | tuple):
+        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+    return int(seed_array(seed)[0])
+
+
+def check_no_options(options: Any) -> None:
+    """Nothing is chosen at a reset: whoever gives an option would believe that it is in force."""
+    if options:
+        raise ValueError(f"reset takes no options, not {shortened(options)}: rules are chosen when the environment is made")
+
+
+class OneThread:
+    """Held while an environment is used: compiled code of two threads would write into the same game."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise ValueError("another thread is using this environment: give each thread an environment of its own")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is held by nobody."""
+        return OneThread, ()
+
+
+def _told(value: object) -> str:
+    """Of an array its kind and shape."""
+    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) and value.dtype.names is None else _kind(value)
+
+
+def _kind(value: object) -> str:
+    return f"records of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+
+
+def _as_array(values: object, name: str) -> NDArray[Any]:
+    """ValueError of ours for what is no array, such as rows of different lengths."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{name} are no array: {' '.join(str(error).split())}") from None
