@@ -21,6 +21,7 @@ from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
+from tetrarchia_env.records import check_records, need_all_actions, records_of
 from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.rewards import Reward, make_reward
 from tetrarchia_env.spaces import check_render_mode_of_many
@@ -46,6 +47,7 @@ EPISODE = np.dtype(
     )
 )
 Episode = Any  # a record of EPISODE
+STATE = {"games": GAME, "episodes": EPISODE}
 Views = NDArray[np.void]
 Floats = NDArray[np.float32]
 ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode")
@@ -151,12 +153,15 @@ class BatchedGames:
 
     def state(self) -> dict[str, NDArray[np.uint8]]:
         """All that the games to come depend on, but for the arguments: rows of bytes by name."""
-        return {name: _bytes(getattr(self, name)).copy() for name in ("games", "episodes", "masks")}
+        return {name: _bytes(getattr(self, name)).copy() for name in STATE}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Go on from there."""
-        for name in ("games", "episodes", "masks"):
-            _bytes(getattr(self, name))[:] = state[name]
+        """Go on from there; ValueError, with nothing changed, if these are no games under way."""
+        games, episodes = (records_of(state[name], kind, len(self.games), name) for name, kind in STATE.items())
+        check_records(games, "games")
+        _check_under_way(games, episodes, self.masks.shape[1])
+        self.games[:], self.episodes[:] = games, episodes
+        self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
         self.reward.begin(self.games)
         self._observe()
 
@@ -171,6 +176,16 @@ def _check_number(num_envs: object, rules: int) -> None:
         raise ValueError(f"num_envs is a whole number from 1 on, not {num_envs!r}")
     if rules == 0 or num_envs % rules:
         raise ValueError(f"num_envs is a multiple of the number of rules, not {num_envs} for {rules}")
+
+
+def _check_under_way(games: batch.Games, episodes: Views, width: int) -> None:
+    """The rest of an episode's record is told of a game that ended before, and written anew with the next one."""
+    if batch.is_over(games).any():
+        raise ValueError("games: one of them is over")
+    if width < ACTIONS and need_all_actions(games).any():
+        raise ValueError("games: one of them needs more actions than actions='base' has")
+    if (episodes["steps"] < 0).any() or not all(np.isfinite(episodes[name]).all() for name in ("total", "reward", "final_total")):
+        raise ValueError("episodes: steps and rewards are numbers, the steps not negative")
 
 
 def _width(actions: str, rules: Sequence[Options]) -> int:
