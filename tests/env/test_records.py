@@ -83,7 +83,7 @@ def test_what_is_let_through_can_be_played() -> None:
         ("unrest", -1, "unrest is out of its range"),
         ("ip", 2**60, "ip is out of its range"),
         ("dice", 0, "dice is out of its range"),
-        ("army_at", 3, "armies are not in the order"),
+        ("army_at", 3, "there are too many armies"),
         ("army_origin", 2, "an army does not stand on its way"),
         ("passing", 2, "the figure that passes cannot"),
         ("fleets", 8, "fleets is out of its range"),
