@@ -36,9 +36,9 @@ def warm_start(config: TrainConfig, folder: Path, until: str, bar: Progress) -> 
     if config.expert == "none":
         return network
     demonstrations = _demonstrations(config, folder, bar)
-    return (
-        _clone(config, network or make_network(config.network_config), demonstrations, folder, bar) if until != "demonstrations" else None
-    )
+    if until == "demonstrations":
+        return None
+    return _clone(config, network or make_network(config.network_config), demonstrations, folder, bar)
 
 
 def _initial_network(checkpoint: str | Path, network_config: NetworkConfig) -> Network:
@@ -53,6 +53,7 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
     """Those of a file, or new ones."""
     path = Path(config.demonstrations) if config.demonstrations else folder / DEMONSTRATIONS
     if config.demonstrations or path.is_file():
+        shutil.rmtree(folder / PARTS, ignore_errors=True)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
     jobs = make_jobs(config.expert, config.drawn_levels, config.rules, config.expert_noise, config.seed)
