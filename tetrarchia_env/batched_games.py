@@ -19,10 +19,10 @@ from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, Game
 from tetrarchia_env.engine.turn import agent_to_act, play
-from tetrarchia_env.notation import Snapshot, check_records, options_of, restore, snapshot
-from tetrarchia_env.notation.records import check_entries
+from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
+from tetrarchia_env.records import check_entries, check_records, need_all_actions, records_of
 from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.rewards import Reward, make_reward
 from tetrarchia_env.spaces import check_render_mode_of_many
@@ -48,6 +48,7 @@ EPISODE = np.dtype(
     )
 )
 Episode = Any  # a record of EPISODE
+STATE = {"games": GAME, "episodes": EPISODE}
 Views = NDArray[np.void]
 Floats = NDArray[np.float32]
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
@@ -159,17 +160,17 @@ class BatchedGames:
 
     def state(self) -> dict[str, NDArray[np.uint8]]:
         """All that the games to come depend on, but for the arguments: rows of bytes by name."""
-        return {name: _bytes(getattr(self, name)).copy() for name in ("games", "episodes", "masks")}
+        return {name: _bytes(getattr(self, name)).copy() for name in STATE}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Go on from there; ValueError in one sentence, and nothing is changed, if these are not such bytes."""
-        games, episodes, masks = (_copied(state, name, getattr(self, name)) for name in ("games", "episodes", "masks"))
-        check_records(games)
-        check_entries(episodes, EPISODE_RANGES, "episode")
-        if (batch.legal_masks(games)[:, : masks.shape[1]] != masks).any():
-            raise ValueError("masks are damaged: they are not the legal actions of the games")
+        """Go on from there; ValueError in one sentence, and nothing is changed, if these are no games under way."""
+        games, episodes = (records_of(state.get(name), kind, len(self.games), name) for name, kind in STATE.items())
+        check_records(games, "games")
+        check_entries(episodes, EPISODE_RANGES, "episodes")
+        _check_under_way(games, self.masks.shape[1])
         with self.one_thread:
-            self.games[:], self.episodes[:], self.masks[:] = games, episodes, masks
+            self.games[:], self.episodes[:] = games, episodes
+            self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
             self.reward.begin(self.games)
             self._observe()
 
@@ -184,6 +185,13 @@ def _check_number(num_envs: object, rules: int) -> None:
         raise ValueError(f"num_envs is a whole number from 1 to {MOST_ENVS}, not {num_envs!r}")
     if rules == 0 or num_envs % rules:
         raise ValueError(f"num_envs is a multiple of the number of rules, not {num_envs} for {rules}")
+
+
+def _check_under_way(games: batch.Games, width: int) -> None:
+    if batch.is_over(games).any():
+        raise ValueError("games: one of them is over")
+    if width < ACTIONS and need_all_actions(games).any():
+        raise ValueError("games: one of them needs more actions than actions='base' has")
 
 
 def _width(actions: str, rules: Sequence[Options]) -> int:
@@ -212,15 +220,6 @@ def _setting(rule_index: NDArray[np.int64], rules: Sequence[Options], states: Se
 
 def _flat(views: Views) -> Floats:
     return views.view(np.float32).reshape(len(views), SIZE)
-
-
-def _copied(state: Mapping[str, NDArray[np.uint8]], name: str, like: NDArray[Any]) -> NDArray[Any]:
-    """A copy of these bytes as an array like that one."""
-    given, wanted = state.get(name), _bytes(like).shape
-    if not isinstance(given, np.ndarray) or given.dtype != np.uint8 or given.shape != wanted:
-        told = f"{given.dtype} of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
-        raise ValueError(f"{name} are bytes of shape {wanted} here, not {told}")
-    return np.frombuffer(given.tobytes(), like.dtype).reshape(like.shape).copy()
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load, save_file
+from safetensors.torch import load, save
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, layout_digest, read_card
 from tetrarchia_agents.network import Network, make_network
@@ -47,8 +47,9 @@ def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, made:
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: (tensor.half() if half else tensor).contiguous() for name, tensor in network.state_dict().items()}
     with atomic_write(folder / WEIGHTS) as draft:
-        save_file(weights, draft)
-        digest = hashlib.sha256(draft.read_bytes()).hexdigest()
+        content = save(weights)
+        draft.write_bytes(content)  # a full disk is an OSError so, not one of the library's own
+        digest = hashlib.sha256(content).hexdigest()
     about = {"format": FORMAT, "environment": __version__, "layout": layout_digest(), "network": asdict(config), "weights": digest}
     write_card(folder, about | made)
 

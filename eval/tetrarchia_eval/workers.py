@@ -1,13 +1,8 @@
 """Who plays the chunks of a match: this process, or a pool of processes. Each makes its agents once."""
 
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +11,7 @@ from msgspec.structs import replace
 
 from tetrarchia_agents import Agent, GameResult, make_agent
 from tetrarchia_agents.fingerprint import fingerprint
+from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_agents.rollout import play_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_eval.match import MatchSpec
@@ -130,51 +126,8 @@ class ProcessPool:
 @contextmanager
 def process_pool(size: int) -> Iterator[Workers]:
     """So many processes, as long as they are needed."""
-    with pool_of(size) as pool:
+    with pool_of(size, KILLED) as pool:
         yield ProcessPool(pool, size)
-
-
-@contextmanager
-def pool_of(size: int) -> Iterator[ProcessPoolExecutor]:
-    """Workers that are new processes (forks of one with threads may hang) and that end at once when something goes wrong."""
-    others = multiprocessing.active_children()
-    with ProcessPoolExecutor(size, multiprocessing.get_context("spawn"), _start_worker) as pool:
-        try:
-            yield pool
-        except BaseException as error:
-            for process in multiprocessing.active_children():
-                if process not in others:
-                    process.terminate()
-            if isinstance(error, BrokenProcessPool):
-                raise ValueError(KILLED) from None
-            raise
-
-
-@contextmanager
-def ctrl_c_waiting() -> Iterator[None]:
-    """A worker that starts now inherits that Ctrl-C waits: until `_start_worker` has run it would answer with a traceback."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_worker() -> None:
-    """A worker has one core, leaves Ctrl-C to the process that started it, and does not outlive that."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # read by torch when an agent imports it, later
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 _here = ThisProcess(Roster())  # in a worker

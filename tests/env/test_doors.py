@@ -15,8 +15,9 @@ from tetrarchia_agents import make_agent
 from tetrarchia_agents.rollout import rollout
 from tetrarchia_env import Game, batch, tetrarchia_v0
 from tetrarchia_env.checks import OneThread
-from tetrarchia_env.notation import check_ranges, check_records, record_replay
+from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
+from tetrarchia_env.records import check_records
 
 RNGS = np.arange(1, 5, dtype=np.uint64)
 
@@ -140,7 +141,7 @@ def test_a_record_with_impossible_values_is_refused(change: dict[str, int]) -> N
     for name, value in change.items():
         games[name][1] = value
 
-    with pytest.raises(ValueError, match="game 1 is damaged") as refusal:
+    with pytest.raises(ValueError, match="games: record 1 is damaged") as refusal:
         many.batched.set_state(many.batched.state() | {"games": games.view(np.uint8).reshape(3, -1)})
 
     assert "\n" not in str(refusal.value)
@@ -154,9 +155,8 @@ def test_wrong_bytes_of_an_environment_are_refused() -> None:
     for name, rows, words in (
         ("games", state["games"][:2], "games are bytes of shape"),
         ("episodes", state["episodes"].astype(int), "episodes are bytes of shape"),
-        ("masks", 1 - state["masks"], "masks are damaged"),
-        ("masks", None, "masks are bytes of shape"),
-        ("episodes", state["episodes"] * 0, "episode 0 is damaged: rng"),
+        ("games", None, "games are bytes of shape"),
+        ("episodes", state["episodes"] * 0, "episodes: record 0 is damaged: rng"),
     ):
         with pytest.raises(ValueError, match=words):
             many.batched.set_state(state | {name: rows})
@@ -168,8 +168,7 @@ def test_records_of_real_games_are_accepted() -> None:
     rngs = batch.rng_states(np.arange(40, dtype=np.uint64))
     for _ in range(30):
         batch.playout(games, masks, rngs, 7)
-        check_records(games)
-    check_ranges(games)
+        check_records(games, "games")
 
 
 def environments() -> dict[str, Any]:
@@ -227,7 +226,7 @@ def test_two_threads_at_one_environment_crash_nothing() -> None:
         thread.join()
 
     assert not others
-    check_records(many.batched.games)
+    check_records(many.batched.games, "games")
 
 
 def test_a_copy_is_held_by_nobody() -> None:

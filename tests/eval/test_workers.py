@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tetrarchia_agents import GameResult
+from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_eval import arena
 from tetrarchia_eval.arena import Arena, match_spec, play_match
 from tetrarchia_eval.match import spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
-from tetrarchia_eval.workers import ctrl_c_waiting, pool_of
 
 SPEC = match_spec("random", 6, levels=["4200", "4211"])
 
@@ -40,7 +40,7 @@ def test_a_killed_worker_is_one_sentence_and_the_same_match_goes_on(file: Path, 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot let signals wait")
 def test_ctrl_c_waits_in_a_worker_from_its_first_moment() -> None:
-    with pool_of(1) as pool:
+    with pool_of(1, "killed") as pool:
         with ctrl_c_waiting():
             answer = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
         assert signal.SIGINT in answer.result()

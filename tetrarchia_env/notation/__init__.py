@@ -1,7 +1,6 @@
 """A game in words and data: actions as text, snapshots, replays; each of them both ways."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
-from tetrarchia_env.notation.records import check_ranges, check_records
 from tetrarchia_env.notation.replays import Replay, checked_actions, load_replay, play_replay, record_replay, save_replay
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
@@ -12,8 +11,6 @@ __all__ = [
     "Snapshot",
     "action_id",
     "action_text",
-    "check_ranges",
-    "check_records",
     "checked_actions",
     "legal_actions",
     "load_replay",

@@ -32,7 +32,7 @@ class CloningConfig:
 
 def clone(network: Network, data: Demonstrations, config: CloningConfig, tell: Callable[[float, float], None]) -> float:
     """Train the network on demonstrations; its accuracy on those held out. `tell` hears progress and loss."""
-    learned = len(data) - len(data) // VALIDATION  # the last games are held out: no game is on both sides but one
+    learned = len(data) - max(1, len(data) // VALIDATION)  # the last games are held out: no game is on both sides but one
     updates = config.epochs * (learned // config.batch_size)
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, FINAL_LR, max(updates, 1))

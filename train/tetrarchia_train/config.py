@@ -27,6 +27,13 @@ EVAL_LEVELS = ("4200", "4211", "4222")
 MOST_STEPS = 2**24  # of a rollout: its observations alone are then some 50 GB
 LARGEST_PRESET = 1_000_000  # bytes
 SEEDS_APART = 10_007  # between the processes of one run
+# What may change when a run goes on: all else is in its weights, its games or its past.
+CHANGEABLE = (
+    *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
+    *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
+    *("chance_samples", "turn_discount", "final_turn_discount", "shaping_coef"),
+    *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
+)
 
 Count = Annotated[int, Meta(ge=1, le=MANY)]
 Some = Annotated[int, Meta(ge=1, le=1024)]  # processes, threads, epochs
@@ -36,6 +43,7 @@ SomeOrNone = Annotated[int, Meta(ge=0, le=1024)]
 CountOrNone = Annotated[int, Meta(ge=0, le=MANY)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=MANY)]
+Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward wants it
 Positive = Annotated[float, Meta(ge=1e-9, le=MANY)]
 Levels = tuple[str, ...]
 A_RULE_LIST = told("a list of rules such as {variants: [imperivm]}")
@@ -103,8 +111,8 @@ class TrainConfig:
     vf_coef: Annotated[Weight, _ppo("Weight of the value's loss")] = 0.5
     max_grad_norm: Annotated[Positive, _ppo("Longer gradients are clipped")] = 0.5
     chance_samples: Annotated[SomeOrNone, _ppo("Times that dice are rolled again for the control variate on chance events; 0: none")] = 4
-    turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn of the game, at first")] = 0.99
-    final_turn_discount: Annotated[Share, _ppo("Discount of the terminal reward for each turn, at the end")] = 0.99
+    turn_discount: Annotated[Discount, _ppo("Discount of the terminal reward for each turn of the game, at first")] = 0.99
+    final_turn_discount: Annotated[Discount, _ppo("Discount of the terminal reward for each turn, at the end")] = 0.99
     shaping_coef: Annotated[Weight, _ppo("Weight of the potential-based shaping")] = 1.0
 
     eval_freq: Annotated[Count, _evaluation("Timesteps between two evaluations")] = 2_000_000
@@ -161,6 +169,17 @@ class TrainConfig:
                 raise ValueError(f"unknown training option {shortened(name)}: choose from {', '.join(kinds)}")
         return replace(self, **{name: _read(value, kinds[name]) for name, value in changes.items()})
 
+    def resumed(self, changes: Mapping[str, Any]) -> "TrainConfig":
+        """The options of this run when it goes on with these changes; ValueError if one of them cannot change any more."""
+        wanted = self.changed(changes)
+        for name in changes:
+            if name not in CHANGEABLE and getattr(wanted, name) != getattr(self, name):
+                raise ValueError(
+                    f"training option {name} cannot change in a run that has begun: it is {getattr(self, name)!r}, not "
+                    f"{getattr(wanted, name)!r} (only {', '.join(CHANGEABLE)} can)"
+                )
+        return wanted
+
     def part(self, rank: int) -> "TrainConfig":
         """What the process of this rank plays and learns: its share, with a seed of its own."""
         num_envs, minibatch_size = self.num_envs // self.processes, self.minibatch_size // self.processes
@@ -186,13 +205,18 @@ def read_preset(name: str) -> TrainConfig:
 
 def config_of(text: str, source: str) -> TrainConfig:
     """What a YAML text says."""
+    return TrainConfig().changed(data_of(text, source))
+
+
+def data_of(text: str, source: str) -> dict[str, Any]:
+    """The names and values of a YAML text."""
     try:
         data = read_yaml(text) or {}
     except ValueError as error:
         raise ValueError(f"{source} is not YAML: {one_line(str(error))}") from None
     if not isinstance(data, dict):
         raise ValueError(f"{source} is a list of options with values, not {shortened(data)}")
-    return TrainConfig().changed(data)
+    return data
 
 
 def read_yaml(text: str) -> Any:

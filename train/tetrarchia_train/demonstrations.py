@@ -4,23 +4,32 @@ A share of the actions played, not of those kept, is random: noise injection, wh
 (Laskey et al., DART: Noise injection for robust imitation learning, CoRL 2017).
 """
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents import TeamPolicy, make_agents
+from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_env import batch
-from tetrarchia_env.files import atomic_write
+from tetrarchia_env.constants import ACTIONS
+from tetrarchia_env.files import atomic_write, write_whole
 from tetrarchia_env.options import Options
+from tetrarchia_env.records import check_records, records_of
+from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.rule_sets import with_levels
 
 GAMES_PER_JOB = 32  # few: all sets of rules have their turn soon
+CHUNK = 1 << 16  # positions whose legal actions are looked at together
+KINDS = {"games": Kind(np.uint8, (None,)), "actions": Kind(np.int64, (None,)), "counts": Kind(np.int64, (2,))}  # of the file
+KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, maybe with fewer --demo-workers"
 FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
 
 
@@ -77,24 +86,59 @@ def play_expert(job: Job) -> Demonstrations:
     return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), len(games), won)
 
 
-def collect_demonstrations(jobs: Iterator[Job], number: int, workers: int, tell: Callable[[int], None]) -> Demonstrations:
-    """So many, in the order of the jobs whoever is done first; `tell` hears how many there are."""
-    parts: list[Demonstrations] = []
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+def collect_demonstrations(
+    jobs: Iterator[Job], number: int, workers: int, tell: Callable[[int], None], parts: Path | None = None
+) -> Demonstrations:
+    """So many, in the order of the jobs whoever is done first; `tell` hears how many there are.
+
+    parts: a folder in which each job's are kept as they come, and found when this was stopped
+    """
+    found = _kept_parts(parts) if parts else []
+    todo = islice(jobs, len(found), None)
+    with pool_of(workers, KILLED) as pool:
         waiting: list[Future[Demonstrations]] = []
-        while sum(map(len, parts)) < number:
-            waiting += [pool.submit(play_expert, next(jobs)) for _ in range(2 * workers - len(waiting))]
-            wait(waiting[:1], return_when=FIRST_COMPLETED)
-            parts.append(waiting.pop(0).result())
-            tell(min(sum(map(len, parts)), number))
+        while sum(map(len, found)) < number:
+            with ctrl_c_waiting():
+                waiting += [pool.submit(play_expert, next(todo)) for _ in range(2 * workers - len(waiting))]
+            part = waiting.pop(0).result()
+            if parts:
+                save_demonstrations(part, _part(parts, len(found)))
+            found.append(part)
+            tell(min(sum(map(len, found)), number))
         for future in waiting:
             future.cancel()
-    return Demonstrations(
-        np.concatenate([part.games for part in parts])[:number],
-        np.concatenate([part.actions for part in parts])[:number],
-        sum(part.played for part in parts),
-        sum(part.won for part in parts),
-    )
+    return _joined(found, number)
+
+
+def _joined(found: Sequence[Demonstrations], number: int) -> Demonstrations:
+    games = np.concatenate([part.games for part in found])[:number]
+    actions = np.concatenate([part.actions for part in found])[:number]
+    return Demonstrations(games, actions, sum(part.played for part in found), sum(part.won for part in found))
+
+
+def parts_folder(folder: Path, whose: Mapping[str, Any]) -> Path:
+    """A folder for the parts of these jobs; parts of others are no use and go."""
+    mark = folder / "jobs.json"
+    if not (mark.is_file() and mark.read_bytes() == msgspec.json.encode(whose)):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        write_whole(mark, msgspec.json.encode(whose).decode())
+    return folder
+
+
+def _kept_parts(folder: Path) -> list[Demonstrations]:
+    """Those of the first jobs; a damaged one is played again, and all after it."""
+    found: list[Demonstrations] = []
+    while (path := _part(folder, len(found))).is_file():
+        try:
+            found.append(load_demonstrations(path))
+        except ValueError:
+            break
+    return found
+
+
+def _part(folder: Path, number: int) -> Path:
+    return folder / f"{number:06}.npz"
 
 
 def make_jobs(expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int) -> Iterator[Job]:
@@ -112,14 +156,32 @@ def save_demonstrations(kept: Demonstrations, path: Path) -> None:
         np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, counts=np.array([kept.played, kept.won]))
 
 
-def load_demonstrations(path: Path) -> Demonstrations:
-    """What `save_demonstrations` kept."""
+def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstrations:
+    """What `save_demonstrations` kept; ValueError in one sentence if the file is none, or not by legal actions below this number."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            games = file["games"].reshape(-1).view(batch.GAME)
-            return Demonstrations(games, file["actions"], *map(int, file["counts"]))
-    except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"demonstrations {path} cannot be read: {error}") from None
+        arrays = read_arrays(path, KINDS)
+        rows, actions, (played, won) = arrays["games"], arrays["actions"], map(int, arrays["counts"])
+        games = records_of(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
+        check_records(games, "games")
+        _check_actions(games, actions, num_actions)
+        if not 0 <= won <= played:
+            raise ValueError(f"{won} games of {played} are won")
+    except ValueError as error:
+        raise ValueError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
+    return Demonstrations(games, actions, played, won)
+
+
+def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:
+    """Each legal where it was chosen."""
+    if not len(actions):
+        raise ValueError("there are none")
+    if actions.min() < 0 or actions.max() >= num_actions:
+        raise ValueError(f"actions are from 0 to {num_actions - 1} here, not {actions[(actions < 0) | (actions >= num_actions)][0]}")
+    for first in range(0, len(games), CHUNK):
+        some = actions[first : first + CHUNK]
+        legal = batch.legal_masks(games[first : first + CHUNK])[np.arange(len(some)), some]
+        if not legal.all():
+            raise ValueError(f"action {some[legal == 0][0]} is not legal in position {first + int(legal.argmin())}")
 
 
 def _seeds(job: Job) -> NDArray[np.uint64]:

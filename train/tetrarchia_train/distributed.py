@@ -1,21 +1,28 @@
 """Synchronous data-parallel training: each process plays games of its own, and every update follows the mean of their clipped gradients."""
 
 import multiprocessing
+import os
 import signal
+import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
 
+from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
+
 TIMEOUT = timedelta(days=7)  # rank 0 may evaluate for long, or be paused
+GRACE = 2.0  # seconds that rank 0 has to end a process that it has left
+PATIENCE = 10.0  # seconds that rank 0 has to notice by itself that another process failed
 
 
 @dataclass(frozen=True)
@@ -71,48 +78,100 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 @contextmanager
 def process_group(world_size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[ProcessGroup]:
-    """This process as rank 0 of a group; the other processes do `work(group, *arguments)`."""
+    """This process as rank 0 of a group; the other processes do `work(group, *arguments)`, and end with it."""
     if world_size == 1:
         yield ProcessGroup()
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _others() as others:
         rendezvous = str(Path(folder) / "rendezvous")
-        with _ctrl_c_ignored():
-            others = [_started(ProcessGroup(rank, world_size), rendezvous, work, arguments) for rank in range(1, world_size)]
+        with ctrl_c_waiting(signal.SIGTERM):  # for ever in the others: both are for rank 0, who needs them to save
+            for rank in range(1, world_size):
+                others.append(Other(ProcessGroup(rank, world_size), rendezvous, work, arguments))
         with _joined(ProcessGroup(0, world_size), rendezvous) as group:
             yield group
         for other in others:
-            other.join()
-            _check(other)
+            other.process.join()
+            other.check()
 
 
 @contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Processes that start now inherit it: Ctrl-C is for rank 0."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _others() -> Iterator[list["Other"]]:
+    """The other processes: if one fails the group cannot go on, whatever rank 0 does or waits for."""
+    others: list[Other] = []
+    left = threading.Event()
+    threading.Thread(target=_watch, args=(others, left), daemon=True).start()
     try:
-        yield
+        yield others
+    except RuntimeError:  # what torch raises when another process is gone
+        for other in others:
+            other.process.join(PATIENCE / 2)
+            other.check()
+        raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        left.set()
+        for other in others:
+            other.process.kill()
 
 
-def _started(group: ProcessGroup, rendezvous: str, work: Callable[..., Any], arguments: Iterable[Any]) -> SpawnProcess:
-    """A process that is on its way to the rendezvous: nobody waits there for one that failed before."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_worker, args=(group, rendezvous, there, work, arguments), daemon=True)
-    process.start()
-    wait([here, process.sentinel])
-    if not here.poll():
-        process.join()
-        _check(process)
-    return process
+def _watch(others: list["Other"], left: threading.Event) -> None:
+    """A process that died on its way to the rendezvous is waited for by all others, in code that hears no exception: leave."""
+    while not left.wait(1.0):
+        failed = [other for other in others if other.process.exitcode]
+        if failed and not left.wait(PATIENCE):
+            print(f"tetrarchia: {failed[0].sentence()}", file=sys.stderr, flush=True)
+            for other in others:
+                other.process.kill()
+            os._exit(2)
 
 
-def _worker(group: ProcessGroup, rendezvous: str, ready: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
-    ready.send(True)
-    with _joined(group, rendezvous):
-        work(group, *arguments)
+class Other:
+    """Another process of the group, on its way to the rendezvous: nobody waits there for one that failed before."""
+
+    def __init__(self, group: ProcessGroup, rendezvous: str, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.told, there = context.Pipe(duplex=False)
+        self.process = context.Process(target=_worker, args=(group, rendezvous, there, work, arguments), daemon=True)
+        self.process.start()
+        there.close()
+        wait([self.told, self.process.sentinel])
+        if not self.told.poll() or self.told.recv():
+            self.process.join()
+            self.check()
+
+    def check(self) -> None:
+        """ValueError if it failed."""
+        if self.process.exitcode:
+            raise ValueError(self.sentence())
+
+    def sentence(self) -> str:
+        """Why it ended: what it told of, or that it was killed."""
+        try:
+            if self.told.poll():
+                return str(self.told.recv())
+        except EOFError:
+            pass
+        code = self.process.exitcode or 0
+        how = f"was killed by signal {-code} (out of memory?)" if code < 0 else f"failed (exit code {code})"
+        return f"a process of the group {how}: go on from what was saved last with --resume"
+
+
+def _worker(group: ProcessGroup, rendezvous: str, tell: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+    """Tell that it has begun, and why it cannot go on."""
+    end_with_parent()
+    tell.send("")
+    try:
+        with _joined(group, rendezvous):
+            work(group, *arguments)
+    except ValueError as error:
+        tell.send(str(error))
+    except OSError as error:
+        tell.send(f"{error.filename or 'input or output'}: {error.strerror}")
+    except RuntimeError:
+        time.sleep(GRACE)  # if rank 0 is gone, this process ends now, and need not tell of it
+        raise
+    else:
+        return
+    sys.exit(1)
 
 
 @contextmanager
@@ -123,8 +182,3 @@ def _joined(group: ProcessGroup, rendezvous: str) -> Iterator[ProcessGroup]:
         yield group
     finally:
         distributed.destroy_process_group()
-
-
-def _check(process: SpawnProcess) -> None:
-    if process.exitcode:
-        raise RuntimeError(f"a process of the group failed (exit code {process.exitcode})")

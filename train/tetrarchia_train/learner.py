@@ -2,8 +2,10 @@
 using generalized advantage estimation, ICLR 2016), as in sb3-contrib's MaskablePPO: `train_iteration` is one iteration of it.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 import torch
@@ -13,6 +15,9 @@ from stable_baselines3.common.logger import Logger
 from torch.nn.functional import mse_loss
 
 from tetrarchia_agents.network import Network
+from tetrarchia_env import batch
+from tetrarchia_env.constants import ACTIONS
+from tetrarchia_env.observation import SIZE
 from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainConfig
@@ -169,8 +174,17 @@ def training_reward(config: TrainConfig) -> ShapedReward:
 
 def make_env(config: TrainConfig, reward: ShapedReward) -> TetrarchiaVecEnv:
     """The games, shared out among the sets of rules."""
+    _check_memory(config)
     rules = [with_levels(one, config.drawn_levels) for one in config.rules]
     return TetrarchiaVecEnv(config.num_envs, rules=rules, reward=reward, actions=config.actions)
+
+
+def _check_memory(config: TrainConfig) -> None:
+    """That a rollout fits into this machine, before it is asked for."""
+    needed = config.num_envs * (config.n_steps * (4 * SIZE + ACTIONS) + 4 * (4 * SIZE + batch.GAME.itemsize))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
+    if needed > memory:
+        raise ValueError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, which this machine has not")
 
 
 def make_model(config: TrainConfig, env: TetrarchiaVecEnv) -> MaskablePPO:
@@ -198,5 +212,4 @@ def make_model(config: TrainConfig, env: TetrarchiaVecEnv) -> MaskablePPO:
 def connect(run: Run, logger: Logger) -> None:
     """What a model needs after it was made or loaded."""
     run.model.set_logger(logger)
-    run.model.n_epochs = run.config.n_epochs  # a resumed run may want others
     run.group.average_gradients(run.model.policy.optimizer)

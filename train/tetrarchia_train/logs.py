@@ -1,12 +1,15 @@
 """What a run logs: TensorBoard scalars under SB3's names, a file of held-out win rates, and a line with the time left."""
 
 import json
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
@@ -14,6 +17,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from tetrarchia_env.batch import Games
 from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.constants import END, OUTCOMES
+from tetrarchia_env.files import atomic_write
 from tetrarchia_env.observation import offset
 from tetrarchia_train.held_out import BORDERS, EvalResult
 from tetrarchia_train.rule_sets import difficulty
@@ -86,6 +90,12 @@ def log_eval(logger: Logger, results: Sequence[EvalResult]) -> None:
         logger.record(f"eval/borders/{result.label}", result.borders)
 
 
+class ProgressLine(Struct):
+    """What a line of the file must have; there is more in it."""
+
+    timesteps: int
+
+
 def append_progress(folder: Path, **scalars: Any) -> None:
     """One more line in the file that plots are made from."""
     with open(folder / PROGRESS, "a", encoding="utf-8") as file:
@@ -93,11 +103,27 @@ def append_progress(folder: Path, **scalars: Any) -> None:
 
 
 def truncate_progress(folder: Path, timesteps: int) -> None:
-    """Drop the lines that a run wrote after the point it is resumed from."""
+    """Drop the lines that a run wrote after the point it goes on from, and those that are none: the last one may be torn."""
     path = folder / PROGRESS
     if path.is_file():
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if json.loads(line).get("timesteps", 0) <= timesteps]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        lines = [line for line in path.read_bytes().split(b"\n") if _timesteps(line) <= timesteps]
+        with atomic_write(path) as draft:
+            draft.write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def last_measured(folder: Path) -> int:
+    """The timesteps of the last line, or -1."""
+    path = folder / PROGRESS
+    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+    return _timesteps(lines[-1]) if lines else -1
+
+
+def _timesteps(line: bytes) -> int:
+    """Of a line; of what is none, more than any run has."""
+    try:
+        return msgspec.json.decode(line, type=ProgressLine).timesteps
+    except (msgspec.DecodeError, RecursionError):
+        return sys.maxsize
 
 
 class Stopwatch:

@@ -1,71 +1,193 @@
-"""All of a run under way in one folder, so that resuming equals not having stopped."""
+"""All of a run under way in one folder, so that resuming equals not having stopped.
 
-import json
-import shutil
+Tensors are safetensors, the rest JSON and plain arrays: nothing in the folder can run code, and all of it is checked before it is used.
+"""
+
+from collections.abc import Mapping
+from math import prod
 from pathlib import Path
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
+from msgspec import Meta, Struct
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save
 from stable_baselines3.common.logger import Logger
+from torch import Tensor
 
+from tetrarchia_agents.checkpoints import layout_digest
+from tetrarchia_agents.network import make_network
+from tetrarchia_env.batched_games import STATE
+from tetrarchia_env.schema import MANY, checked
+from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ProcessGroup
-from tetrarchia_train.learner import ALONE, Run, connect, make_env, training_reward
+from tetrarchia_train.folders import found_folder, whole_folder
+from tetrarchia_train.learner import ALONE, Run, connect, make_env, make_model, training_reward
 from tetrarchia_train.logs import Stopwatch
 
 RESUME = "resume"
-ARRAYS, REST, MODEL = "arrays-{}.npz", "rest-{}.json", "model.zip"  # of each process; of rank 0
+COUNTERS, WEIGHTS, OPTIMIZER, ARRAYS = (
+    "counters.json",
+    "weights.safetensors",
+    "optimizer.safetensors",
+    "arrays-{}.npz",
+)  # arrays: a process each
 ENV = "env."  # what begins so in the arrays is the environment's state
+NETWORK = "network."  # and so in the weights the policy's only part
+MOMENTS = ("exp_avg", "exp_avg_sq")  # of Adam, each of its parameter's shape, beside the number of steps
+STEPS = "step"
+MANY_NAMES = 1000  # bytes that a tensor's name and place take, at most
+Number = Annotated[int, Meta(ge=0, le=MANY)]
+Tensors = dict[str, Tensor]
+
+
+class Counters(Struct, forbid_unknown_fields=True):
+    """The numbers of a run, the same in all its processes."""
+
+    layout: str  # of the observation
+    processes: Annotated[int, Meta(ge=1, le=MANY)]
+    num_timesteps: Number  # of each process
+    n_updates: Number
+    seconds: Annotated[float, Meta(ge=0, le=MANY)]
+
+    @property
+    def timesteps(self) -> int:
+        """Decisions played so far, by all processes."""
+        return self.num_timesteps * self.processes
 
 
 def save_run(run: Run, folder: Path) -> None:
     """Keep the run: whole, in the place of what was kept before. All processes call it."""
-    draft, goal, old = folder / f".{RESUME}.draft", folder / RESUME, folder / f".{RESUME}.old"
-    if run.group.is_rank_0:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir()
-        run.model.save(draft / MODEL, exclude=["lr_schedule", "rollout_buffer"])
-    run.group.barrier()
+    goal = folder / RESUME
+    if not run.group.is_rank_0:
+        run.group.barrier()
+        _save_arrays(run, goal.with_name(f".{RESUME}.draft"))
+        run.group.barrier()
+        return
+    with whole_folder(goal) as draft:
+        counters = Counters(layout_digest(), run.group.world_size, run.model.num_timesteps, run.model._n_updates, run.watch.seconds)
+        (draft / COUNTERS).write_bytes(msgspec.json.encode(counters))
+        (draft / WEIGHTS).write_bytes(save({name: one.contiguous() for name, one in run.model.policy.state_dict().items()}))
+        (draft / OPTIMIZER).write_bytes(save(_optimizer_tensors(run)))
+        run.group.barrier()
+        _save_arrays(run, draft)
+        run.group.barrier()
+
+
+def _save_arrays(run: Run, draft: Path) -> None:
     arrays = {"torch": torch.get_rng_state().numpy(), "episode_starts": run.episode_starts}
     arrays |= {ENV + name: array for name, array in run.env.batched.state().items()}
     np.savez(draft / ARRAYS.format(run.group.rank), allow_pickle=False, **arrays)
-    (draft / REST.format(run.group.rank)).write_text(json.dumps({"seconds": run.watch.seconds}), encoding="utf-8")
-    run.group.barrier()
-    if run.group.is_rank_0:
-        if goal.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            goal.rename(old)
-        draft.rename(goal)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def _optimizer_tensors(run: Run) -> Tensors:
+    """Adam's state by the parameters' names; those that were never updated have none."""
+    policy = run.model.policy
+    kept = [(name, policy.optimizer.state.get(parameter, {})) for name, parameter in policy.named_parameters()]
+    return {f"{name}:{part}": state[part].contiguous() for name, state in kept for part in (STEPS, *MOMENTS) if part in state}
 
 
 def load_run(config: TrainConfig, folder: Path, logger: Logger, group: ProcessGroup = ALONE) -> Run:
-    """The run as it was kept; `config` may only want more steps or minutes of it."""
-    kept = find_kept(folder, config.processes)
-    rest = json.loads((kept / REST.format(group.rank)).read_text(encoding="utf-8"))
-    reward = training_reward(config)
-    env = make_env(config.part(group.rank), reward)
-    model = MaskablePPO.load(kept / MODEL, env=env, device="cpu", force_reset=False)
-    run = Run(config, env, reward, model, group, Stopwatch(rest["seconds"]))
+    """The run as it was kept; `config` may differ in what `CHANGEABLE` names. ValueError in one sentence if it does not fit."""
+    kept, counters = find_kept(folder, config.processes)
+    part, reward = config.part(group.rank), training_reward(config)
+    arrays = _read_arrays(kept / ARRAYS.format(group.rank), part.num_envs)
+    shapes = _weight_shapes(config)
+    weights, moments = _read_tensors(kept / WEIGHTS, shapes), _read_tensors(kept / OPTIMIZER, _moment_shapes(shapes), all_needed=False)
+    env = make_env(part, reward)
+    model = make_model(part, env)
+    model.num_timesteps, model._n_updates = counters.num_timesteps, counters.n_updates
+    run = Run(config, env, reward, model, group, Stopwatch(counters.seconds))
+    model.policy.load_state_dict(weights)
+    _restore_optimizer(run, moments)
     connect(run, logger)
-    _restore_arrays(run, kept)
+    _restore_arrays(run, arrays, kept)
     return run
 
 
-def find_kept(folder: Path, processes: int) -> Path:
-    """Where the run is kept; ValueError if it is not, or not by so many processes."""
-    for kept in (folder / RESUME, folder / f".{RESUME}.old"):  # the latter: stopped between the two renames
-        if parts := len(list(kept.glob(REST.format("*")))):
-            if parts != processes:
-                raise ValueError(f"the run in {folder} has {parts} processes: it cannot go on with {processes}")
-            return kept
-    raise ValueError(f"there is no run to resume in {folder}")
+def find_kept(folder: Path, processes: int) -> tuple[Path, Counters]:
+    """Where the run is kept, and its numbers; ValueError if it is not, or not by so many processes."""
+    kept = found_folder(folder / RESUME)
+    if kept is None:
+        raise ValueError(f"there is no run to resume in {folder}")
+    counters = _read_counters(kept)
+    if counters.processes != processes:
+        raise ValueError(f"the run in {folder} has {counters.processes} processes: it cannot go on with {processes}")
+    return kept, counters
 
 
-def _restore_arrays(run: Run, kept: Path) -> None:
+def _read_counters(kept: Path) -> Counters:
+    if (kept / "model.zip").exists():
+        raise ValueError(f"{kept} is of an older version, whose files could run code: begin a run from its last checkpoint instead")
+    try:
+        data = msgspec.json.decode((kept / COUNTERS).read_bytes())
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"{kept / COUNTERS} cannot be read: {error}") from None
+    counters = checked(data, Counters, f"{kept / COUNTERS}:")
+    if counters.layout != layout_digest():
+        raise ValueError(f"{kept} was made for another observation layout")
+    return counters
+
+
+def _weight_shapes(config: TrainConfig) -> dict[str, tuple[int, ...]]:
+    """Of the network that the options describe, without making it."""
+    with torch.device("meta"):
+        network = make_network(config.network_config)
+    return {NETWORK + name: tuple(one.shape) for name, one in network.state_dict().items()}
+
+
+def _moment_shapes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    moments = {f"{name}:{part}": shape for name, shape in shapes.items() for part in MOMENTS}
+    return moments | {f"{name}:{STEPS}": () for name in shapes}
+
+
+def _read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]], *, all_needed: bool = True) -> Tensors:
+    """Tensors of these names and shapes, compared before any is loaded, and finite."""
+    try:
+        with safe_open(path, "pt") as file:
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - it is no dict
+        _check_shapes(path, found, shapes, all_needed)
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    if not all(one.dtype == torch.float32 and bool(one.isfinite().all()) for one in tensors.values()):
+        raise ValueError(f"{path} is damaged: not all of its numbers are finite floats of 32 bits")
+    return tensors
+
+
+def _check_shapes(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any], all_needed: bool) -> None:
+    wrong = [name for name in found if wanted.get(name) != found[name]] or [name for name in wanted if all_needed and name not in found]
+    if wrong:
+        name = wrong[0]
+        raise ValueError(f"{path} does not fit the options: {name[:80]!r} has the shape {found.get(name)}, not {wanted.get(name)}")
+    if path.stat().st_size > 4 * sum(map(prod, found.values())) + MANY_NAMES * (1 + len(found)):
+        raise ValueError(f"{path} is larger than what it holds")
+
+
+def _restore_optimizer(run: Run, kept: Tensors) -> None:
+    optimizer = run.model.policy.optimizer
+    for name, parameter in run.model.policy.named_parameters():
+        state = {part: kept[f"{name}:{part}"] for part in (STEPS, *MOMENTS) if f"{name}:{part}" in kept}
+        if state and len(state) != 1 + len(MOMENTS):
+            raise ValueError(f"{OPTIMIZER} is damaged: {name} lacks a part")
+        if state:
+            optimizer.state[parameter] = state
+
+
+def _read_arrays(path: Path, num_envs: int) -> dict[str, Any]:
+    kinds = {ENV + name: Kind(np.uint8, (num_envs, kind.itemsize)) for name, kind in STATE.items()}
+    kinds["torch"] = Kind(np.uint8, (len(torch.get_rng_state()),))
+    return read_arrays(path, kinds | {"episode_starts": Kind(np.bool_, (num_envs,))})
+
+
+def _restore_arrays(run: Run, arrays: Mapping[str, Any], kept: Path) -> None:
     """Last of all: making a model draws from torch's generator. Nothing is drawn from numpy's or Python's own."""
-    with np.load(kept / ARRAYS.format(run.group.rank), allow_pickle=False) as arrays:
+    try:
         run.env.batched.set_state({name.removeprefix(ENV): arrays[name] for name in arrays if name.startswith(ENV)})
         run.episode_starts = arrays["episode_starts"]
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"{kept} is damaged: {str(error).splitlines()[0]}") from None

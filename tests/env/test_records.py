@@ -1,0 +1,136 @@
+"""Records from files: what play leads to is let through, anything else is refused before compiled code sees it."""
+
+import re
+
+import numpy as np
+import pytest
+
+from helpers.configurations import ONE_BY_ONE, random_options
+from tetrarchia_env import batch
+from tetrarchia_env.batch import Games
+from tetrarchia_env.batched_games import BatchedGames
+from tetrarchia_env.engine.state import GAME, GONE, OFF, OVER, PIRATES
+from tetrarchia_env.options import Options
+from tetrarchia_env.records import LIMITS, check_records
+
+VALUES = np.array([-(2**63), -(2**31), -2, -1, *range(60), 2**20, 2**31 - 1, 2**31, 2**47, 2**62, 2**63 - 1])
+
+
+def positions(options: Options, seeds: range, steps: range) -> Games:
+    """Of random games after so many steps each."""
+    games, masks = batch.new_games(options, np.array(seeds))
+    rngs, kept = batch.rng_states(np.array(seeds, dtype=np.uint64)), []
+    for number in steps:
+        batch.playout(games, masks, rngs, 1)
+        if number % 3 == 0:
+            kept.append(games.copy())
+    return np.concatenate(kept)
+
+
+def mutated(games: Games, rng: np.random.Generator) -> Games:
+    """One to three numbers of each record are those of another record, or any."""
+    words = games.copy().view(np.int64).reshape(len(games), -1)
+    for row in words:
+        for _ in range(rng.integers(1, 4)):
+            column = rng.integers(len(row))
+            row[column] = rng.choice(VALUES) if rng.random() < 0.3 else words[rng.integers(len(words)), column]
+    return words.reshape(-1).view(GAME)
+
+
+def is_let_through(game: Games) -> bool:
+    try:
+        check_records(game, "file")
+    except ValueError as error:
+        sentence = str(error)
+    else:
+        return True
+    assert "\n" not in sentence
+    return False
+
+
+def test_every_number_has_its_limits() -> None:
+    assert GAME.names is not None
+    assert set(LIMITS) == set(GAME.names)
+
+
+@pytest.mark.parametrize("options", [*ONE_BY_ONE.values(), *map(random_options, range(20))], ids=str)
+def test_all_that_play_leads_to_is_let_through(options: Options) -> None:
+    check_records(positions(options, range(40), range(300)), "file")
+
+
+def test_what_is_let_through_can_be_played() -> None:
+    rng, let_through = np.random.default_rng(14), 0
+    for options in ONE_BY_ONE.values():
+        tried = mutated(positions(options, range(10), range(90)), rng)
+        games = tried[[is_let_through(tried[i : i + 1]) for i in range(len(tried))]]
+        masks = batch.legal_masks(games)
+        assert (masks.any(axis=1) == ~batch.is_over(games)).all()
+        batch.observe(games)
+        batch.playout(games, masks, batch.rng_states(np.arange(len(games), dtype=np.uint64)), 100)
+        let_through += len(games)
+    assert let_through > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("phase", 77, "phase is out of its range"),
+        ("phase", OVER + 1, "phase is out of its range"),
+        ("at", 10**9, "at is out of its range"),
+        ("foe", GONE, "there is no such combat"),
+        ("foe", PIRATES, "there is no such combat"),
+        ("march", 10**6, "march is out of its range"),
+        ("unrest", -1, "unrest is out of its range"),
+        ("ip", 2**60, "ip is out of its range"),
+        ("dice", 0, "dice is out of its range"),
+        ("army_at", 3, "there are too many armies"),
+        ("army_origin", 2, "an army does not stand on its way"),
+        ("passing", 2, "the figure that passes cannot"),
+        ("fleets", 8, "fleets is out of its range"),
+        ("turn", 400, "more turns are finished"),
+        ("outcome", 1, "phase and outcome do not agree"),
+    ],
+)
+def test_a_record_that_is_no_game_is_refused_in_one_sentence(name: str, value: int, sentence: str) -> None:
+    games, _ = batch.new_games(Options(level="5300"), np.arange(3))
+    games[name][1] = value
+
+    with pytest.raises(ValueError, match=f"^file: record 1 is damaged: {re.escape(sentence)}"):
+        check_records(games, "file")
+
+
+def test_a_state_is_checked_before_anything_changes() -> None:
+    """Three of three crafted files crashed the process; random bytes looped for ever."""
+    batched = BatchedGames(4)
+    batched.begin(range(4))
+    before, rng = batched.state(), np.random.default_rng(1)
+    for wrong in (
+        {**before, "games": rng.integers(0, 256, before["games"].shape, dtype=np.uint8)},
+        {**before, "games": before["games"][:3]},
+        {**before, "games": before["games"].astype(np.float64)},
+        {**before, "episodes": np.full_like(before["episodes"], 255)},
+    ):
+        with pytest.raises(ValueError, match=r"games|episodes"):
+            batched.set_state(wrong)
+    assert all((batched.state()[name] == before[name]).all() for name in before)
+
+
+def test_games_with_more_actions_do_not_fit_masks_of_the_base_game() -> None:
+    """The rules would write beyond the rows."""
+    larger, base = BatchedGames(2, variants=["imperivm"]), BatchedGames(2, actions="base")
+    larger.begin([1, 2])
+    base.begin([1, 2])
+
+    with pytest.raises(ValueError, match="needs more actions"):
+        base.set_state(larger.state())
+
+
+def test_finished_games_are_not_under_way() -> None:
+    batched = BatchedGames(2)
+    batched.begin([1, 2])
+    state = batched.state()
+    games = state["games"].reshape(-1).view(GAME)
+    games["phase"], games["outcome"], games["at"][:, :4] = OVER, 2, OFF
+
+    with pytest.raises(ValueError, match="over"):
+        batched.set_state(state)

@@ -1,0 +1,138 @@
+"""kill -9, SIGTERM and a full disk at random moments of `train` and `eval`: when they go on, the end is the same as undisturbed.
+
+TETRARCHIA_INTERRUPTIONS=50 tries so many moments of each kind instead of a few.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from helpers.zygote import Command, Zygote
+
+pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("tensorboard")
+pytest.importorskip("fcntl")
+
+MOMENTS = int(os.environ.get("TETRARCHIA_INTERRUPTIONS", "3"))
+COMMANDS = {
+    name: words.split()
+    for name, words in {
+        "train": "train --name x --preset tiny --expert greedy --save-freq 128 --num-demonstrations 900",
+        "train-together": "train --name x --preset tiny --processes 2 --save-freq 128",
+        "eval": "eval --agents planner --against greedy --level 4200 --games 150 --workers 2 --out out",
+    }.items()
+}
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    with Zygote() as zygote:
+        yield zygote
+
+
+@pytest.fixture(scope="module")
+def undisturbed(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, float]]:
+    """What each command leads to, and the seconds it takes."""
+    found = {}
+    for name, command in COMMANDS.items():
+        folder, began = tmp_path_factory.mktemp(name), time.monotonic()
+        code, text = zygote.run(command, folder)
+        assert code == 0, text
+        found[name] = (result(folder), time.monotonic() - began)
+    return found
+
+
+def result(folder: Path) -> object:
+    """Weights and win rates of a run; the games of result files."""
+    if (folder / "out").is_dir():
+        return {path.name: re.sub(rb'"seconds":[^]]*', b"", path.read_bytes()) for path in (folder / "out").iterdir()}
+    lines = [json.loads(line) for line in (folder / "runs/x/progress.jsonl").read_text(encoding="utf-8").splitlines()]
+    measured = [(line["timesteps"], line["win_rates"], line["borders"]) for line in lines]
+    return json.loads((folder / "runs/x/final/card.json").read_bytes())["weights"], measured
+
+
+def go_on(zygote: Zygote, name: str, folder: Path) -> str:
+    """What a user would type next; what that says."""
+    if name == "eval":
+        code, text = zygote.run(COMMANDS[name], folder)
+    else:
+        code, text = zygote.run(["train", "--name", "x", "--resume"], folder)
+        if "there is no run to resume" in text:
+            code, text = zygote.run(COMMANDS[name], folder)
+    assert code == 0, text
+    return text
+
+
+def check_output(command: Command, code: int, allowed: tuple[int, ...]) -> None:
+    text = command.text()
+    assert "Traceback" not in text, text
+    assert code in allowed, (code, text)
+    if code == 2:
+        assert len(re.findall(r"^tetrarchia: .*$", text, re.MULTILINE)) == 1, text
+    assert not command.has_left_processes(), text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_signals_at_any_moment(
+    name: str, sent: signal.Signals, zygote: Zygote, undisturbed: dict[str, tuple[object, float]], tmp_path: Path
+) -> None:
+    expected, seconds = undisturbed[name]
+    chooser = random.Random(f"{name} {sent}")
+    for number in range(MOMENTS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        moment = chooser.uniform(0, 1.05 * seconds)
+        command = zygote.begin(COMMANDS[name], folder)
+        time.sleep(moment)
+        os.kill(command.pid, sent)
+        check_output(command, command.wait(), (0, -sent, 130) if sent == signal.SIGTERM else (0, -sent))
+        text = go_on(zygote, name, folder)
+        assert result(folder) == expected, (moment, text)
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[bool]:
+    """A disk of so many bytes at this folder; whether there is one: only a superuser can make it."""
+    try:
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode == 0
+    except OSError:
+        made = False
+    try:
+        yield made
+    finally:
+        if made:
+            subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk(name: str, zygote: Zygote, undisturbed: dict[str, tuple[object, float]], tmp_path: Path) -> None:
+    expected, _ = undisturbed[name]
+    chooser = random.Random(name)
+    for number in range(MOMENTS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        size = 4096 * chooser.randint(1, 24 if name == "eval" else 400)
+        with small_disk(folder, size) as made:
+            command = zygote.begin(COMMANDS[name], folder, None if made else size)
+            check_output(command, command.wait(), (0, 2))
+            if made:
+                subprocess.run(["mount", "-o", f"remount,size={16 * MEGABYTE}", folder], check=True)
+            text = go_on(zygote, name, folder)
+            assert result(folder) == expected, (size, text)
+        shutil.rmtree(folder)
