@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS, NUMERALS, SPACES
-from tetrarchia_env.checks import check_games
+from tetrarchia_env.checks import checked_games
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import DUX, FIELDS, GONE, KINDS, MODULES, NOBODY, OFF, OUTCOMES, OVER, PIRATES, VARIANTS
 from tetrarchia_env.engine.tables import ZONES
@@ -75,7 +75,7 @@ def check_records(games: Games) -> None:
 
 def check_ranges(games: Games) -> None:
     """The same of each number alone, of all games at once."""
-    check_games(games)
+    checked_games(games)
     check_entries(games, RANGES, "game")
 
 
