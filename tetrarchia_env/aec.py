@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import check_no_options, checked_seed
+from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
@@ -72,8 +72,12 @@ class TetrarchiaAEC(EnvState, AECEnv):
 
     def step(self, action: int | None) -> None:
         """One decision of the agent selected; `None` from an agent whose game is over."""
-        with self.one_thread:
+        if not self.one_thread.acquire(False):
+            raise ValueError(BUSY)
+        try:
             self._step(action)
+        finally:
+            self.one_thread.release()
 
     def _step(self, action: int | None) -> None:
         agent = self.agent_selection

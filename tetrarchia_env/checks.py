@@ -17,19 +17,27 @@ from tetrarchia_env.schema import shortened
 Seeds = int | Sequence[int] | NDArray[np.integer]
 
 LARGEST_SEED = 2**64 - 1
+INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)  # NumPy has one of each: `is` tells them apart fastest
 
 
-def check_games(games: Any, *, written: bool = False) -> None:
-    """ValueError unless this is a row of games, one that can be written where it is to be."""
+def check_games(games: Any) -> None:
+    """ValueError unless this is a row of games that can be written."""
+    if type(games) is np.ndarray and games.dtype is GAME and games.ndim == 1 and games.flags.writeable:
+        return
+    if not checked_games(games).flags.writeable or not games.flags.writeable:
+        raise ValueError("games are read-only here: give a copy")
+
+
+def checked_games(games: Any) -> NDArray[np.void]:
+    """The same games to be read; a copy if they do not lie side by side, for which everything would be compiled again."""
     if not isinstance(games, np.ndarray) or games.ndim != 1 or (games.dtype is not GAME and games.dtype != GAME):
         raise ValueError(f"games are a row of records of engine.state.GAME, not {_told(games)}")
-    if written and not games.flags.writeable:
-        raise ValueError("games are read-only here: give a copy")
+    return games if games.flags.carray else games.copy()
 
 
 def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
     """A row of legal actions for each game, that can be written."""
-    if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != np.int8:
+    if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != INT8:
         raise ValueError(f"masks are int8 of shape {(games, width)}, a row for each game, not {_told(masks)}")
     if not masks.flags.writeable:
         raise ValueError("masks are read-only here: give a copy")
@@ -37,7 +45,7 @@ def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
 
 def check_rngs(rngs: Any, games: int) -> None:
     """An RNG state for each game."""
-    if not isinstance(rngs, np.ndarray) or rngs.dtype != np.uint64 or rngs.shape != (games,) or not rngs.flags.writeable:
+    if not isinstance(rngs, np.ndarray) or rngs.dtype != UINT64 or rngs.shape != (games,) or not rngs.flags.writeable:
         raise ValueError(f"rngs have a row for each of the {games} games, uint64 that can be written, not {_told(rngs)}")
 
 
@@ -50,19 +58,23 @@ def checked_steps(steps: Any) -> int:
 
 def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
     """As many action ids as games: compiled code would read on beyond fewer, and take 8.9 for 8."""
+    if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == (games,) and actions.flags.carray:
+        return actions
     given = _as_array(actions, "actions")
     if given.dtype.kind not in "iu" or given.shape != (games,):
         told = shortened(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
         raise ValueError(f"actions are {games} whole numbers, one for each game, not {told}")
-    return np.ascontiguousarray(given, dtype=np.int64)
+    return np.array(given, dtype=INT64)
 
 
 def checked_viewers(viewers: object, games: int) -> NDArray[np.int64]:
     """As many Emperors as games; whether each is one of the four is looked at where they are used."""
+    if type(viewers) is np.ndarray and viewers.dtype is INT64 and viewers.shape == (games,) and viewers.flags.carray:
+        return viewers
     given = _as_array(viewers, "viewers")
     if given.dtype.kind not in "iu" or given.shape != (games,):
         raise ValueError(f"viewers are the numbers of {games} Emperors, a row for each of the {games} games, not {_told(given)}")
-    return np.ascontiguousarray(given, dtype=np.int64)
+    return np.array(given, dtype=INT64)
 
 
 def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
@@ -90,20 +102,27 @@ def check_no_options(options: Any) -> None:
         raise ValueError(f"reset takes no options, not {shortened(options)}: rules are chosen when the environment is made")
 
 
-class OneThread:
-    """Held while an environment is used: compiled code of two threads would write into the same game."""
+BUSY = "another thread is using this environment: give each thread an environment of its own"
 
-    __slots__ = ("_lock",)
+
+class OneThread:
+    """Held while an environment is used: compiled code of two threads would write into the same game.
+
+    `with` it, or where every tenth of a microsecond counts `if not acquire(False): raise ValueError(BUSY)` and `release`.
+    """
+
+    __slots__ = ("acquire", "release")
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        lock = RLock()
+        self.acquire, self.release = lock.acquire, lock.release
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise ValueError("another thread is using this environment: give each thread an environment of its own")
+        if not self.acquire(False):
+            raise ValueError(BUSY)
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is held by nobody."""

@@ -25,6 +25,8 @@ from tetrarchia_env.spaces import check_render_mode
 
 AT_THE_END = (OutcomeReward, ScoreReward, GloryReward)  # these pay nothing before it
 
+VIEWERS = tuple(np.array([emperor]) for emperor in range(len(EMPERORS)))
+
 
 class EnvState:
     """A game, its legal actions and its rewards; copies, deep copies and pickles are exact, but a window is not copied."""
@@ -73,7 +75,7 @@ class EnvState:
 
     def observed_by(self, emperor: int) -> NDArray[np.float32]:
         """What this Emperor observes."""
-        obs: NDArray[np.float32] = batch.observe(self.game, np.array([emperor]))[0]
+        obs: NDArray[np.float32] = batch.observe_own(self.game, VIEWERS[emperor])[0]
         return obs
 
     def render(self) -> Drawing | None:

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import check_no_options, checked_seed
+from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
@@ -43,8 +43,12 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
 
     def step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """One decision of whichever Emperor is to act."""
-        with self.one_thread:
+        if not self.one_thread.acquire(False):
+            raise ValueError(BUSY)
+        try:
             return self._step(action)
+        finally:
+            self.one_thread.release()
 
     def _step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(action):

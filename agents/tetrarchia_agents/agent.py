@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_env.checks import check_games, check_masks
+from tetrarchia_env.checks import check_masks, checked_games
 
 Actions = NDArray[np.int64]
 EnvIds = NDArray[np.int64]
@@ -37,5 +37,5 @@ class Agent(Protocol):
 
 def check_rows(games: Games, masks: Masks) -> None:
     """For an agent whose compiled code reads a row of masks for each game: ValueError if there are fewer."""
-    check_games(games)
+    checked_games(games)
     check_masks(masks, len(games))
