@@ -22,6 +22,12 @@ class Command:
     pid: int
     output: Path
 
+    def let_run(self, seconds: float) -> None:
+        """Wait so long, or until it ends."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not self.zygote.ask(peek=self.pid)["ended"]:
+            time.sleep(min(left, 0.2))
+
     def wait(self) -> int:
         """Its exit code, or less than 0: the signal that ended it."""
         return int(self.zygote.ask(wait=self.pid)["code"])
@@ -76,6 +82,8 @@ class Zygote:
 
 
 def _answer(question: dict[str, Any]) -> dict[str, int]:
+    if "peek" in question:
+        return {"ended": os.waitid(os.P_PID, question["peek"], os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None}
     if "wait" in question:
         return {"code": os.waitstatus_to_exitcode(os.waitpid(question["wait"], 0)[1])}
     if "arguments" in question:

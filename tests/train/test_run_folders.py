@@ -1,0 +1,376 @@
+"""A run's folder: what a stranger may have written into it, what a kill may have left in it, and who may write."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("tensorboard")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+from stable_baselines3.common.logger import Logger  # noqa: E402
+
+from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
+from tetrarchia_env.engine.state import GAME  # noqa: E402
+from tetrarchia_env.rewards import ShapedReward  # noqa: E402
+from tetrarchia_train import demonstrations as demos  # noqa: E402
+from tetrarchia_train import run as whole_run  # noqa: E402
+from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa: E402
+from tetrarchia_train.demonstrations import Job, collect_demonstrations, load_demonstrations, make_jobs, play_expert  # noqa: E402
+from tetrarchia_train.distributed import ProcessGroup, process_group  # noqa: E402
+from tetrarchia_train.folders import only_writer  # noqa: E402
+from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
+from tetrarchia_train.logs import truncate_progress  # noqa: E402
+from tetrarchia_train.resume import load_run, save_run  # noqa: E402
+
+QUIET = Logger(None, [])
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def tiny(**changes: object) -> TrainConfig:
+    return read_preset("tiny").changed(changes)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """The folder `resume/` of a run after one iteration."""
+    run = new_run(tiny(), None, QUIET)
+    train_iteration(run)
+    save_run(run, tmp_path)
+    return tmp_path / "resume"
+
+
+@pytest.fixture
+def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a whole run."""
+    monkeypatch.chdir(tmp_path)
+    whole_run.train(tiny(total_timesteps=256), "first")
+    return tmp_path / "runs/first"
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Other arrays in the place of some."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file}
+    np.savez(path, **(arrays | changes))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class Marker:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_nothing_in_a_run_is_unpickled(kept: Path, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    evil = pickle.dumps(Marker(marker))
+
+    assert sorted(path.suffix for path in kept.iterdir()) == [".json", ".npz", ".safetensors", ".safetensors"]
+    for path in list(kept.iterdir()):
+        good = path.read_bytes()
+        path.write_bytes(evil)
+        with pytest.raises(ValueError, match="cannot be read"):
+            load_run(tiny(), tmp_path, QUIET)
+        path.write_bytes(good)
+    rewrite(kept / "arrays-0.npz", torch=np.array([Marker(marker)], dtype=object))
+    with pytest.raises(ValueError, match=r"torch.npy is object"):
+        load_run(tiny(), tmp_path, QUIET)
+    assert not marker.exists()
+
+
+def test_a_run_of_the_older_kind_is_not_unpickled(tmp_path: Path) -> None:
+    (tmp_path / "resume").mkdir()
+    with zipfile.ZipFile(tmp_path / "resume" / "model.zip", "w") as archive:
+        archive.writestr("data", pickle.dumps(Marker(tmp_path / "marker")))
+    (tmp_path / "resume" / "rest-0.json").write_text('{"seconds": 1.0}')
+
+    with pytest.raises(ValueError, match="older version, whose files could run code"):
+        load_run(tiny(), tmp_path, QUIET)
+    assert not (tmp_path / "marker").exists()
+
+
+@pytest.mark.parametrize("how", ["random", "fields", "fewer", "float"])
+def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, tmp_path: Path, how: str) -> None:
+    with np.load(kept / "arrays-0.npz") as file:
+        games = file["env.games"]
+    records = games.reshape(-1).view(GAME).copy()
+    records["emperor"], records["army_at"] = 10**9, -(10**9)
+    wrong = {
+        "random": np.random.default_rng(1).integers(0, 256, games.shape, dtype=np.uint8),
+        "fields": records.view(np.uint8).reshape(games.shape),
+        "fewer": games[:5],
+        "float": games.astype(np.float32),
+    }
+    rewrite(kept / "arrays-0.npz", **{"env.games": wrong[how]})
+
+    with pytest.raises(ValueError, match=r"env.games|is no game") as refusal:
+        load_run(tiny(), tmp_path, QUIET)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("file", ["weights", "optimizer"])
+def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> None:
+    path = kept / f"{file}.safetensors"
+    good = load_file(path)
+    name = max(good, key=lambda one: good[one].numel())
+    for wrong in (
+        {**good, name: torch.full_like(good[name], float("nan"))},
+        {**good, name: good[name][:1].clone()},
+        {**good, "more": torch.zeros(1)},
+        {**good, name: good[name].double()},
+    ):
+        save_file(wrong, path)
+        with pytest.raises(ValueError, match=rf"{file}.safetensors (is damaged|does not fit|is larger)"):
+            load_run(tiny(), tmp_path, QUIET)
+
+
+def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
+    """A small file that says it holds so many bytes."""
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("games.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(180_000))
+        for name in ("actions", "counts"):
+            archive.writestr(f"{name}.npy", b"")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_small_file_that_claims_much_memory_is_refused(tmp_path: Path, compressed: bool) -> None:
+    claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
+
+    with pytest.raises(ValueError, match=r"not as long as it says|is compressed"):
+        load_demonstrations(tmp_path / "d.npz")
+
+
+def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Path) -> None:
+    path, good = tmp_path / "d.npz", play_expert(Job("greedy", first_seed=5, levels=["4200"], games=2))
+    demos.save_demonstrations(good, path)
+    whole = path.read_bytes()
+    rows, rng = good.games.view(np.uint8), np.random.default_rng(3)
+    for wrong in (
+        {"games": rng.integers(0, 256, rows.shape, dtype=np.uint8)},
+        {"games": np.full_like(rows, 255)},
+        {"games": rows[:-1]},
+        {"actions": good.actions + 10**6},
+        {"actions": -good.actions - 1},
+        {"actions": np.roll(good.actions, 7)},
+        {"actions": good.actions.astype(np.float64)},
+        {"games": rows[:0], "actions": good.actions[:0]},
+        {"counts": np.array([1, 2])},
+    ):
+        path.write_bytes(whole)
+        rewrite(path, **wrong)
+        with pytest.raises(ValueError, match=r"^demonstrations .*d.npz cannot be read: ") as refusal:
+            load_demonstrations(path)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"node_dim": "16"}, "training option node_dim cannot change in a run that has begun: it is 8, not 16"),
+        ({"num_envs": "32"}, "training option num_envs cannot change"),
+        ({"n_steps": "16"}, "training option n_steps cannot change"),
+        ({"processes": "2"}, "training option processes cannot change"),
+        ({"policies": "4"}, "training option policies cannot change"),
+        ({"actions": "all"}, "training option actions cannot change"),
+        ({"network": "mlp"}, "training option network cannot change"),
+        ({"seed": "7"}, "training option seed cannot change"),
+        ({"total_timesteps": "10"}, "total_timesteps is at least 256, which the run has played already, not 10"),
+    ],
+)
+def test_what_cannot_change_is_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
+    before = files_of(finished)
+
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        whole_run.resume("first", changes)
+
+    assert files_of(finished) == before
+
+
+def test_what_can_change_does(finished: Path) -> None:
+    """The optimizer and PPO itself heed it: an older version went on with what the run had begun with."""
+    whole_run.resume("first", {"total_timesteps": "512", "node_dim": "8", "gae_lambda": "0.5", "minibatch_size": "128", "n_epochs": "1"})
+
+    made = load_checkpoint(finished / "final").card["made"]
+    assert (made["timesteps"], made["options"]["gae_lambda"]) == (512, 0.5)
+    run = load_run(tiny(gae_lambda=0.5, minibatch_size=128, n_epochs=1), finished, QUIET)
+    assert (run.model.gae_lambda, run.model.batch_size, run.model.n_epochs) == (0.5, 128, 1)
+    assert set(CHANGEABLE) <= set(TrainConfig.__dataclass_fields__)
+
+
+def test_options_that_were_edited_by_hand_do_not_spoil_a_run(finished: Path) -> None:
+    options = finished / "options.yaml"
+    text = options.read_text()
+    for edited in ("node_dim: 9", "num_envs: 32", "num_envs: 1099511627776", "processes: 2", "hidden_dim: 4096", "actions: all"):
+        name = edited.partition(":")[0]
+        options.write_text(re.sub(rf"^{name}: .*$", edited, text, flags=re.MULTILINE))
+        before = files_of(finished / "resume")
+        with pytest.raises(ValueError, match=r".") as refusal:
+            whole_run.resume("first", {})
+        assert "\n" not in str(refusal.value)
+        assert files_of(finished / "resume") == before
+    load_checkpoint(finished / "final")
+
+
+@pytest.mark.parametrize("torn", [b'{"timesteps": 25', b"\xff\xfe", b"[" * 100_000, b'{"timesteps": "x"}\n', b"7\n"])
+def test_a_torn_last_line_of_progress_is_dropped(finished: Path, torn: bytes) -> None:
+    progress = finished / "progress.jsonl"
+    whole = progress.read_bytes()
+    progress.write_bytes(whole + torn)
+
+    truncate_progress(finished, 256)
+
+    assert progress.read_bytes() == whole
+    progress.write_bytes(whole + torn)
+    whole_run.resume("first", {})
+    assert progress.read_bytes() == whole
+
+
+@pytest.mark.parametrize("command", ["train", "resume"])
+def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = tiny(expert="greedy", total_timesteps=128)
+    whole_run.train(config, "first", until="bc")
+    whole = load_checkpoint(tmp_path / "runs/first/bc").card["weights"]
+    (tmp_path / "runs/first/bc/card.json").unlink()
+
+    final = whole_run.train(config, "first") if command == "train" else whole_run.resume("first", {})
+
+    assert load_checkpoint(tmp_path / "runs/first/bc").card["weights"] == whole
+    assert load_checkpoint(final).card["made"]["timesteps"] == 128
+
+
+def test_demonstrations_are_kept_as_they_come(tmp_path: Path) -> None:
+    """Stopped after two of three jobs, they are not played again; the end is the same."""
+
+    def jobs() -> Any:
+        return make_jobs("greedy", ["4200"], [{}], 0.1, 1)
+
+    straight = collect_demonstrations(jobs(), 4500, 1, lambda _: None)
+
+    def stop(number: int) -> None:
+        if len(list(tmp_path.glob("*.npz"))) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        collect_demonstrations(jobs(), 4500, 1, stop, tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    resumed = collect_demonstrations(jobs(), 4500, 1, lambda _: None, tmp_path)
+
+    assert len(before) == 2
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    assert straight.games.tobytes() == resumed.games.tobytes()
+    assert (straight.actions == resumed.actions).all()
+    assert (straight.played, straight.won) == (resumed.played, resumed.won)
+
+
+def test_a_killed_worker_of_the_demonstrations_is_one_sentence(tmp_path: Path) -> None:
+    def kill(_: int) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+
+    with pytest.raises(ValueError, match=r"^a worker process was killed \(out of memory\?\): what was played is kept"):
+        collect_demonstrations(make_jobs("greedy", ["4200"], [{}], 0.1, 1), 10**6, 1, kill, tmp_path)
+    assert len(list(tmp_path.glob("*.npz"))) >= 1
+
+
+def test_one_writer_a_run(finished: Path) -> None:
+    pytest.importorskip("fcntl")
+    with only_writer(finished):
+        for again in (lambda: whole_run.resume("first", {}), lambda: whole_run.train(tiny(), "first")):
+            with pytest.raises(ValueError, match="another process writes into runs/first"):
+                again()
+    whole_run.resume("first", {})
+
+
+def test_sigterm_saves_as_ctrl_c_does() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    with whole_run._stop_requested(ProcessGroup()) as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop()
+
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_limits_of_discounts_agree() -> None:
+    for name in ("turn_discount", "final_turn_discount"):
+        with pytest.raises(ValueError, match=rf"training option {name} is from 1e-09 to 1, not 0"):
+            tiny(**{name: 0})
+        ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
+
+
+def die(group: ProcessGroup) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def linger(group: ProcessGroup, pids: str) -> None:
+    """Tell who it is, and wait for something that never comes."""
+    Path(pids).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def test_a_killed_process_of_a_group_is_one_sentence_and_no_hang() -> None:
+    with pytest.raises(ValueError, match=r"^a process of the group was killed by signal 9 .* --resume$"), process_group(2, die) as group:
+        group.barrier()
+
+
+LEADER = """
+import sys
+from test_run_folders import linger
+from tetrarchia_train.distributed import process_group
+if __name__ == "__main__":
+    with process_group(2, linger, sys.argv[1]) as group:
+        group.barrier()
+"""
+
+
+@pytest.mark.slow
+def test_processes_of_a_group_end_with_their_leader(tmp_path: Path) -> None:
+    (tmp_path / "leader.py").write_text(LEADER)
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    leader = subprocess.Popen([sys.executable, tmp_path / "leader.py", tmp_path / "pid"], env={**os.environ, "PYTHONPATH": path})
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    leader.kill()
+    leader.wait()
+    follower = int((tmp_path / "pid").read_text())
+
+    while Path(f"/proc/{follower}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{follower}").exists()
+
+
+def test_what_was_kept_before_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:
+    kept.rename(tmp_path / ".resume.old")
+
+    assert isinstance(load_run(tiny(), tmp_path, QUIET), Run)
+    counters = json.loads((tmp_path / ".resume.old/counters.json").read_text())
+    assert counters["num_timesteps"] == 128
