@@ -4,7 +4,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
 SITE_READY := .venv/.site_ready
-COMPILES := a first run compiles rules and search: about two minutes
+COMPILES := a first run compiles rules and search first: half a minute
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint docs bench measure results train clean
@@ -21,7 +21,7 @@ demo: $(READY) ## measure the trained agents against planner and random on the s
 	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
 
 test: $(READY) ## run all tests, the fast ones first
-	@echo "test: one game, so that the workers find everything compiled ($(COMPILES))"
+	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
 	@$(BIN)/tetrarchia watch --agents random,greedy,planner,mcts:simulations=1 --seed 1 > /dev/null
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"

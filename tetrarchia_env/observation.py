@@ -111,12 +111,12 @@ def mark(row: Any, spaces: int, value: float) -> None:
 @jit
 def encode_tokens(game: Game, viewer: int, view: View) -> None:
     """Tokens, lying and printed."""
-    mark(view.unrest[0], game.unrest, 1)
-    mark(view.revolt[0], game.revolts, 1)
+    mark(view.unrest[0], game.unrest, 1.0)
+    mark(view.revolt[0], game.revolts, 1.0)
     for emperor in range(4):
-        mark(view.token[seat(viewer, emperor)], game.tokens[emperor], 1)
-    mark(view.printed[0], (PRINTED[0] | PRINTED[1] | PRINTED[2] | PRINTED[3]) & ~lying(game), 1)
-    mark(view.supporting[0], supporting(game, viewer), 1)
+        mark(view.token[seat(viewer, emperor)], game.tokens[emperor], 1.0)
+    mark(view.printed[0], (PRINTED[0] | PRINTED[1] | PRINTED[2] | PRINTED[3]) & ~lying(game), 1.0)
+    mark(view.supporting[0], supporting(game, viewer), 1.0)
 
 
 @jit

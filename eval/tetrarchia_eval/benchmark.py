@@ -37,7 +37,20 @@ from tetrarchia_env.options import Options
 games, masks = new_games(Options(), 0)
 first_reset = time.perf_counter() - begun
 step(games, masks.argmax(axis=1), masks)
-print(first_reset, time.perf_counter() - begun)
+first_step = time.perf_counter() - begun
+import numpy as np
+from tetrarchia_agents import TeamPolicy, make_agents
+team = TeamPolicy(make_agents("planner"), env_ids=1)
+team.begin(np.array([0]), 1)
+team.act(games, masks, np.array([0]))
+print(first_reset, first_step, time.perf_counter() - begun)
+"""
+AHEAD = """
+import time
+begun = time.perf_counter()
+from tetrarchia_agents.compiling import compile_ahead
+compile_ahead(search=True)
+print(time.perf_counter() - begun)
 """
 
 
@@ -220,18 +233,22 @@ def choose(rng: random.Random, mask: Any) -> int:
 def start_up() -> Iterator[Row]:
     """Seconds in a new process: compiling everything, and finding it compiled."""
     with tempfile.TemporaryDirectory() as cache:
-        _, cold = start_times(cache)
-        warm, _ = start_times(cache)
-    yield Row("import, compile from cold, reset and step", cold, "s")
+        _, step, decision = seconds_of(START, cache)
+        warm, _, warm_decision = seconds_of(START, cache)
+    with tempfile.TemporaryDirectory() as cache:
+        [ahead] = seconds_of(AHEAD, cache)
+    yield Row("import, compile from cold, reset and step", step, "s")
+    yield Row("then compile the search, and the planner's first decision", decision - step, "s")
     yield Row("import to first reset, compiled before", warm, "s")
+    yield Row("then first step and the planner's first decision, compiled before", warm_decision - warm, "s")
+    yield Row("rules and search compiled ahead by a command, in two processes", ahead, "s")
 
 
-def start_times(cache: str) -> tuple[float, float]:
-    """Seconds to the first reset and to the first step with this folder for the compiler's cache."""
+def seconds_of(script: str, cache: str) -> list[float]:
+    """What a script prints in a new process with this folder for the compiler's cache."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    run = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True, check=True)
-    reset, step = run.stdout.split()
-    return float(reset), float(step)
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    return [float(word) for word in run.stdout.split()]
 
 
 def report(rows: list[Row]) -> str:

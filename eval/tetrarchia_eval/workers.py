@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from tetrarchia_agents import Agent, GameResult, make_agent
+from tetrarchia_agents.compiling import compile_ahead
 from tetrarchia_agents.fingerprint import fingerprint
 from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_agents.rollout import play_games
@@ -62,7 +63,9 @@ class Roster:
     def fingerprint(self, name: str) -> str:
         """Of this agent."""
         if name not in self._fingerprints:
-            self._fingerprints[name] = fingerprint(self.agent(name))
+            agent = self.agent(name)
+            compile_ahead()
+            self._fingerprints[name] = fingerprint(agent)
         return self._fingerprints[name]
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from tetrarchia_agents import cards
 from tetrarchia_env.cli import doctor
 from tetrarchia_env.cli.doctor import Finding, Health, show, show_remedies, tried
+from tetrarchia_env.cli.machine_code import told_of_cache
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A package that is not installed: nothing may find or import it.
@@ -79,7 +80,7 @@ def test_a_checkpoint_of_another_layout_is_broken(monkeypatch: pytest.MonkeyPatc
 def test_the_compilers_cache_is_told() -> None:
     from tetrarchia_env import batch
 
-    assert "compile" in doctor._cache(batch)
+    assert "compile" in told_of_cache(batch)
 
 
 @pytest.mark.slow
@@ -117,3 +118,13 @@ def test_without_torch_one_sentence_says_how_to_get_it(arguments: list[str]) -> 
     assert len(failed.stderr.splitlines()) == 1
     assert "torch" in failed.stderr
     assert "tetrarchia[train]" in failed.stderr
+
+
+def test_a_cache_that_cannot_be_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tetrarchia_env import batch
+
+    store = batch._step._cache.store
+    monkeypatch.setattr(store, "readable", list)
+    monkeypatch.setattr(store, "lost", lambda: "others may write into /shared")
+
+    assert "others may write into /shared; set NUMBA_CACHE_DIR" in told_of_cache(batch)

@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,11 +19,13 @@ from rich.text import Text
 
 from tetrarchia_env import __version__
 from tetrarchia_env.cli.game_policy import game_policy
+from tetrarchia_env.cli.machine_code import told_of_cache
 from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
     from tetrarchia_env.show import Frame
 
+CompileOnly = Annotated[bool, typer.Option("--compile", help="Only compile rules and search, so that no command waits for it")]
 # By extra: what pip calls it, and what Python does.
 PACKAGES: dict[str, dict[str, str]] = {
     "": {name: name for name in ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")},
@@ -85,12 +87,33 @@ def show_remedies(findings: Sequence[Finding], console: Console) -> None:
         console.print(f"    to get it: {remedy}")
 
 
-def doctor() -> None:
+def doctor(compile_only: CompileOnly = False) -> None:
     """Look at versions, the compiler's cache, pictures and checkpoints, and play a game; say what is missing and how to get it.
 
     Exit code 1 if something that is installed does not work; what is optional may be missing.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    if compile_only:
+        _compile()
+    else:
+        _examine()
+
+
+def _compile() -> None:
+    """All that most commands need, so that none of them waits."""
+    from tetrarchia_agents.compiling import compile_ahead
+
+    compile_ahead(search=True)
+    for finding in _compiler():
+        show(finding, _console())
+
+
+def _console() -> Console:
+    return Console(highlight=False, markup=False, soft_wrap=True)
+
+
+def _examine() -> None:
+    """One chapter after the other."""
+    console = _console()
     findings: list[Finding] = []
     for title, chapter in CHAPTERS.items():
         console.print(title, style="bold")  # before its findings: some take seconds
@@ -144,22 +167,10 @@ def get(extra: str) -> str:
 def _compiler() -> Iterator[Finding]:
     from tetrarchia_env import batch
 
-    yield tried("rules", partial(_cache, batch))
+    yield tried("rules", partial(told_of_cache, batch))
     from tetrarchia_agents.search import beam_search
 
-    yield tried("search", partial(_cache, beam_search))
-
-
-def _cache(module: Any) -> str:
-    """Where the machine code of this module's package is kept, and whether it is there yet."""
-    compiled = [part for part in vars(module).values() if getattr(part, "__module__", "") == module.__name__ and hasattr(part, "stats")]
-    if not compiled:
-        return "the compiler is off (NUMBA_DISABLE_JIT): all is slow"
-    folder = Path(compiled[0].stats.cache_path).parent
-    kept = [file.stat().st_size for file in folder.rglob("*.nbc")]
-    if not kept:
-        return f"not compiled yet: the first use says so and takes a while; to be kept in {folder}"
-    return f"compiled, {sum(kept) / 1e6:.0f} MB in {folder}"
+    yield tried("search", partial(told_of_cache, beam_search))
 
 
 def _game() -> Iterator[Finding]:

@@ -36,7 +36,7 @@ EXAMPLES = {
         "tetrarchia levels",
         "tetrarchia levels 4211",
     ),
-    "doctor": ("tetrarchia doctor",),
+    "doctor": ("tetrarchia doctor", "tetrarchia doctor --compile"),
 }
 
 

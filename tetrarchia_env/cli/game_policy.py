@@ -11,7 +11,9 @@ def game_policy(names: str, seed: int) -> "Policy":
     import numpy as np
 
     from tetrarchia_agents import TeamPolicy, make_agents
+    from tetrarchia_agents.compiling import compile_ahead
 
     team, env_id = TeamPolicy(make_agents(names), env_ids=1), np.array([0])
+    compile_ahead()
     team.begin(env_id, seed)
     return lambda game, mask: int(team.act(game, mask[np.newaxis], env_id)[0])

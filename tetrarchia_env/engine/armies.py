@@ -1,8 +1,11 @@
 """The three Barbarian armies: R1.2. Kept in the order of their spaces, so that a position has one record only."""
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, Game
+from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, Game, numbers
 from tetrarchia_env.engine.tables import BIT
+
+FIRST, SECOND, LAST = numbers(3)  # armies, as int64: for each literal Numba would compile `_write` once more
+NOWHERE = FIRST  # where an army in the reserve came from
 
 
 @jit
@@ -17,14 +20,14 @@ def army_on(game: Game, space: int) -> int:
     for army in range(2):
         if game.army_at[army] == space:
             return army
-    return 2
+    return LAST
 
 
 @jit
 def place_army(game: Game, space: int, origin: int, kind: int) -> None:
     """One army from the reserve."""
     game.reserve[ARMIES] -= 1
-    _write(game, 2, space, origin, kind)  # the last place is free: armies in the reserve stand behind
+    _write(game, LAST, space, origin, kind)  # the last place is free: armies in the reserve stand behind
     _sort(game)
 
 
@@ -32,7 +35,7 @@ def place_army(game: Game, space: int, origin: int, kind: int) -> None:
 def remove_army(game: Game, space: int) -> None:
     """Back to the reserve, an ordinary army again (R11.3, R12)."""
     game.reserve[ARMIES] += 1
-    _write(game, army_on(game, space), OFF, 0, ARMY)
+    _write(game, army_on(game, space), OFF, NOWHERE, ARMY)
     _sort(game)
 
 
@@ -52,9 +55,9 @@ def _write(game: Game, army: int, space: int, origin: int, kind: int) -> None:
 
 @jit
 def _sort(game: Game) -> None:
-    _order(game, 0)
-    _order(game, 1)
-    _order(game, 0)
+    _order(game, FIRST)
+    _order(game, SECOND)
+    _order(game, FIRST)
 
 
 @jit

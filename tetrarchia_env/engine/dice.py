@@ -41,4 +41,7 @@ def rng_states(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     z = z ^ z >> np.uint64(31)
-    return np.where(z == 0, np.uint64(1), z)
+    for i in range(len(z)):  # np.where would take a second and a half to compile
+        if z[i] == 0:
+            z[i] = 1
+    return z

@@ -2,11 +2,12 @@
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.state import DUX, FIGURES, GONE, MARE_NOSTRVM, NOBODY, OFF, ROMAN, Game
+from tetrarchia_env.engine.state import DUX, FIGURES, GONE, MARE_NOSTRVM, NOBODY, OFF, ROMAN, Game, numbers
 from tetrarchia_env.engine.tables import BIT, BROKEN, CAPITAL, NORMAL, ROMA, SEA, ZONES
 from tetrarchia_env.engine.tokens import lying
 
 FIGURE_COUNT = len(FIGURES)
+_1, _2, _3 = numbers(4)[1:]  # IP, as int64: for each literal Numba would compile `within` once more
 
 
 @jit
@@ -70,7 +71,7 @@ def exits(game: Game, crowded: int, ip: int) -> int:
         for figure in range(FIGURE_COUNT):
             space = game.at[figure]
             onward = within(game, space, budget) & ~crowded
-            onward |= within(game, space, 1) & one | within(game, space, 2) & two | within(game, space, 3) & three
+            onward |= within(game, space, _1) & one | within(game, space, _2) & two | within(game, space, _3) & three
             if onward:
                 found |= BIT[space] & crowded
         one, two, three = found, one, two

@@ -1,0 +1,51 @@
+"""Compiling ahead: two processes that share the work, and no waiting where it would be for nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tetrarchia_agents import compiling
+
+AHEAD = """
+from tetrarchia_agents import compiling
+compiling.compile_ahead(search=True)
+print(compiling.is_compiled(True), sum(1 for folder in compiling._folders() for _ in folder.glob("*.code")))
+compiling._use_rules(), compiling._use_search()
+"""
+
+
+def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+
+
+@pytest.mark.slow
+def test_two_processes_compile_all_and_nothing_is_left(tmp_path: Path) -> None:
+    done = run(AHEAD, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    told, functions = done.stdout.split()
+
+    if compiling._cores() > 1:
+        assert told == "True"
+        assert int(functions) == pytest.approx(compiling.FUNCTIONS[True], rel=0.1)
+        assert done.stderr.count("compiling") == 1
+
+
+def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "is_compiled", lambda search: True)
+    monkeypatch.setattr(compiling, "_compile_in_processes", lambda search: pytest.fail("compiled again"))
+
+    compiling.compile_ahead(search=True)
+
+
+def test_one_core_compiles_what_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_cores", lambda: 1)
+    monkeypatch.setattr(compiling, "is_compiled", lambda search: False)
+    monkeypatch.setattr(compiling, "_compile_in_processes", lambda search: pytest.fail("processes"))
+
+    compiling.compile_ahead(search=True)
+
+
+def test_uncompiled_there_is_nothing_to_do() -> None:
+    assert run("from tetrarchia_agents.compiling import compile_ahead; compile_ahead(True)", NUMBA_DISABLE_JIT="1").stderr == ""
