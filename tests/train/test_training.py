@@ -70,7 +70,7 @@ def test_there_are_81_levels_in_the_rulebook() -> None:
     ("text", "sentence"),
     [
         ("learning_rat: 1", "unknown training option 'learning_rat': choose from levels"),
-        ("num_envs: many", "training option num_envs is a whole number, not 'many'"),
+        ("num_envs: many", "training option num_envs is a whole number from 1 to 1048576, not 'many'"),
         ("total_timesteps: -5", "training option total_timesteps is from 1 to"),
         ("expert_noise: 2", "training option expert_noise is from 0 to 1, not 2"),
         ("actions: some", "training option actions is base or all, not 'some'"),
