@@ -172,7 +172,7 @@ others, on seeds that nothing was trained or chosen on, is in [results](results.
 <!-- not run: trains for hours -->
 ```sh
 tetrarchia train --preset ppo --name mine          # demonstrations, behaviour cloning, PPO: into runs/mine
-tetrarchia train --name mine --resume              # go on after Ctrl-C, exactly; with --total-timesteps: further
+tetrarchia train --name mine --resume              # go on after a stop, exactly; with --total-timesteps: further
 tensorboard --logdir runs                          # rollout/win_rate, eval/win_rate/4200, train/approx_kl, time/fps, and more
 tetrarchia watch --agents ppo:runs/mine/latest     # look at it while it learns
 python -m tetrarchia_train.publish mine my-name    # keep it in checkpoints/ with its curve; then it plays as ppo:my-name
@@ -183,7 +183,10 @@ a good run; the kept ones are in [presets](../train/tetrarchia_train/presets/ppo
 scenarios too), `small`, and `tiny` for tests. The same command with `--threads 1` gives the same run.
 
 In a run's folder: `options.yaml`; `demonstrations.npz`; `bc/`, `latest/` and `final/`, which are checkpoints; `progress.jsonl`, the win
-rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on.
+rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on: tensors, arrays and JSON, nothing that could run code.
+Ctrl-C and SIGTERM (clusters send it) save after the iteration under way and end with exit code 130; a kill or a full disk costs what
+came after the last save, and `--resume` goes on from any stage. One process writes into a run. What is in its weights or games cannot
+change any more when it goes on; learning rates, entropy, discounts, steps, minutes, levels and how often it is measured can.
 
 ## What a run does
 1. **Demonstrations** ([demonstrations.py](../train/tetrarchia_train/demonstrations.py)). The [planner](agents.md) is the expert: it

@@ -351,6 +351,34 @@ if __name__ == "__main__":
 """
 
 
+ALONE_AT_THE_RENDEZVOUS = """
+import multiprocessing
+from test_run_folders import linger
+from tetrarchia_train import distributed
+join = distributed._joined
+def joined(*arguments):
+    for process in multiprocessing.active_children():
+        process.kill()
+    return join(*arguments)
+if __name__ == "__main__":
+    distributed._joined = joined
+    with distributed.process_group(2, linger, "nobody"):
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_nobody_is_waited_for_at_the_rendezvous_who_was_killed_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "leader.py").write_text(ALONE_AT_THE_RENDEZVOUS)
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    command = [sys.executable, tmp_path / "leader.py"]
+
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=200)
+
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("tetrarchia: a process of the group was killed by signal 9"), done.stderr
+
+
 @pytest.mark.slow
 def test_processes_of_a_group_end_with_their_leader(tmp_path: Path) -> None:
     (tmp_path / "leader.py").write_text(LEADER)

@@ -1,6 +1,7 @@
 """All commands, and what they have in common: help, completion, mistakes in one sentence, exit codes.
 
-Exit codes: 0 when all went well, 2 for a user's mistake, 130 after Ctrl-C, 1 when `doctor` finds something broken.
+Exit codes: 0 when all went well, 2 for a user's mistake, 130 when it was stopped (Ctrl-C;
+`train` saves first, also on SIGTERM), 1 when `doctor` finds something broken.
 """
 
 import sys
