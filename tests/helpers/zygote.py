@@ -73,6 +73,7 @@ class Zygote:
     def begin(self, arguments: list[str], folder: Path, largest_file: int | None = None) -> Command:
         """The command `tetrarchia` with these arguments, in this folder; maybe no file may be larger than so many bytes."""
         output = folder.with_name(f"{folder.name}.out")
+        output.write_bytes(b"")  # there is one, however soon it is killed
         answer = self.ask(arguments=arguments, folder=str(folder), output=str(output), largest_file=largest_file)
         return Command(self, answer["pid"], output)
 
