@@ -37,7 +37,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"army": {"space": "ROMA", "strength": "7"}}, "position: army, strength is a whole number from 1 to 6, not '7'"),
     (GOOD | {"places": [["ROMA", 1]] * 3}, "position: places is a list of at most 2, not [['ROMA', 1], ['ROMA', 1], ['ROMA', 1]]"),
     (GOOD | {"places": [["ROMA", "x"]]}, "position: places is a whole number, not 'x'"),
-    (GOOD | {"fleets": ["west", "north"]}, "unknown zone 'north': choose from west, east, south"),
+    (GOOD | {"fleets": ["west", "north"]}, "unknown zone 'north' (did you mean south?): choose from west, east, south"),
     (GOOD | {"tokens": {"A": "unrest", "B": "peace"}}, "position: tokens is a table of tokens, not {'B': 'peace'}"),
     (GOOD | {"figure": "nero"}, "position: figure is one of dux, emperor, null, not 'nero'"),
     (GOOD | {"turn": -1}, "position: turn is from 0 to 1e+12, not -1"),
