@@ -49,5 +49,6 @@ def fail(group: ProcessGroup) -> None:
 
 
 def test_a_process_that_fails_is_told_of() -> None:
-    with pytest.raises(ValueError, match=r"^no use$"), process_group(2, fail):
-        pass
+    """Rank 0 waits for it at the next thing that they do together."""
+    with pytest.raises(ValueError, match=r"^no use$"), process_group(2, fail) as group:
+        group.barrier()
