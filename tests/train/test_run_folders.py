@@ -128,7 +128,7 @@ def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, 
     }
     rewrite(kept / "arrays-0.npz", **{"env.games": wrong[how]})
 
-    with pytest.raises(ValueError, match=r"env.games|is no game") as refusal:
+    with pytest.raises(ValueError, match=r"env.games|record 0 is damaged") as refusal:
         load_run(tiny(), tmp_path, QUIET)
     assert "\n" not in str(refusal.value)
 
