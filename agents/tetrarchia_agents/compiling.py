@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import tetrarchia_agents._jit  # noqa: F401  (its store)
 from tetrarchia_env import batch
+from tetrarchia_env.engine._folders import turn
 from tetrarchia_env.engine._jit import stores
 from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.options import Options
@@ -33,7 +34,9 @@ def compile_ahead(search: bool | None = None) -> None:
     """
     search = SEARCH in sys.modules if search is None else search
     if _cores() > 1 and stores and not is_compiled(search) and not any(store.lost() for store in stores):
-        _compile_in_processes(search)
+        with turn(stores[0].folders[0]):
+            if not is_compiled(search):  # another process may have done it meanwhile
+                _compile_in_processes(search)
 
 
 def is_compiled(search: bool) -> bool:

@@ -49,3 +49,22 @@ def test_one_core_compiles_what_it_calls(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_uncompiled_there_is_nothing_to_do() -> None:
     assert run("from tetrarchia_agents.compiling import compile_ahead; compile_ahead(True)", NUMBA_DISABLE_JIT="1").stderr == ""
+
+
+@pytest.mark.slow
+def test_two_commands_at_once_compile_only_once(tmp_path: Path) -> None:
+    surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    script = (
+        AHEAD.replace("search=True", "search=False")
+        .replace("is_compiled(True)", "is_compiled(False)")
+        .replace(", compiling._use_search()", "")
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", script], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    told = [process.communicate() for process in both]
+
+    if compiling._cores() > 1:
+        assert all(out.startswith("True") for out, _ in told)
+        assert sum(errors.count("compiling the rules") for _, errors in told) == 1

@@ -7,7 +7,8 @@ import stat
 import tempfile
 import time
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,7 @@ VERSIONS = 6  # folders of other versions that stay, the last used ones; rules a
 DAY = 24 * 3600.0  # folders used within it stay too
 OURS = re.compile("[0-9a-f]{16}")  # how our folders are named
 USED = "used"  # touched by each process that uses its folder, and locked while it runs
+TURN = "turn"  # locked by the one that compiles ahead
 SUFFIXES = (".code", ".nbi", ".nbc", ".tmp")  # of our files, now and in former versions
 
 
@@ -104,6 +106,17 @@ def hold(folder: Path) -> int | None:
     return None
 
 
+@contextmanager
+def turn(folder: Path) -> Iterator[None]:
+    """Only one process at a time is inside, where files can be locked; the others wait."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            file = stack.enter_context((folder / TURN).open("wb"))
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def prune(root: Path, now: float | None = None) -> None:
     """Remove folders of other versions that nobody has used for a while."""
     with suppress(OSError):
@@ -122,7 +135,7 @@ def _remove(folder: Path) -> None:
 def _is_ours(folder: Path) -> bool:
     if not OURS.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
         return False
-    return all(file.is_dir() or file.suffix in SUFFIXES or file.name == USED or ".tmp." in file.name for file in folder.rglob("*"))
+    return all(file.is_dir() or file.suffix in SUFFIXES or file.name in (USED, TURN) or ".tmp." in file.name for file in folder.rglob("*"))
 
 
 def _last_use(folder: Path) -> float:
