@@ -257,7 +257,7 @@ def seconds_of(script: str, cache: str, checkout: Path | None = None) -> list[fl
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     if checkout:
         environment["PYTHONPATH"] = os.pathsep.join(str(folder) for folder in (checkout, *(checkout / name for name in PACKAGES)))
-    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=True)
     return [float(word) for word in run.stdout.split()]
 
 
