@@ -19,6 +19,7 @@ CONNECTION = 10.0  # seconds to reach a port
 ANSWER = 30.0  # seconds until a cluster has answered, loading Ray included; left alone, Ray tries for two minutes
 STORE = 200_000_000  # bytes of results on their way: Ray alone would take a third of the memory
 QUIET = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
+SILENT = {"RAY_DEDUP_LOGS_SKIP_REGEX": ".", "RAY_USAGE_STATS_ENABLED": "0"}  # else the log of every node lost is printed
 TRY = """
 import sys, ray
 try:
@@ -30,6 +31,8 @@ except BaseException as error:
 
 def load_ray() -> Any:
     """The library; ValueError if it is not installed."""
+    for name, value in SILENT.items():
+        os.environ.setdefault(name, value)  # read when it is loaded
     try:
         import ray
     except ModuleNotFoundError:
@@ -53,7 +56,6 @@ def connected(given: str, cpus: int | None = None) -> Iterator[None]:
     cpus: of a new cluster of this machine; if not given, all
     """
     ray, address = load_ray(), address_of(given)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == LOCAL:
         ray.init(address=LOCAL, num_cpus=cpus, object_store_memory=STORE, **QUIET)
     else:
