@@ -1,6 +1,6 @@
 """How fast an evaluation is with more cores: what they play, or what the driver can take in, whichever is less.
 
-Games are independent, so the only serial part is the driver, which hands chunks out and appends games to one file; it bounds the speed as in
+Games are independent: the only serial part is the driver, which hands chunks out and appends games to one file. It bounds the speed as in
 Amdahl, "Validity of the Single Processor Approach to Achieving Large Scale Computing Capabilities", 1967.
 """
 
@@ -26,7 +26,7 @@ def games_a_chunk(pace: float) -> int:
     return int(max(1, min(GOAL / pace, MOST)))
 
 
-def rate(cores: int, pace: float, games: int, driver: Driver, delay: float = 0.0) -> float:
+def rate(cores: float, pace: float, games: int, driver: Driver, delay: float = 0.0) -> float:
     """Games a second in the long run, with chunks of so many games, of which each keeps its core waiting for `delay` seconds."""
     return min(cores * games / (games * pace + delay), games / driver.seconds(games))
 
@@ -37,7 +37,7 @@ def bend(pace: float, driver: Driver) -> float:
     return games * pace / driver.seconds(games)
 
 
-def seconds(total: int, cores: int, pace: float, driver: Driver) -> float:
+def seconds(total: int, cores: float, pace: float, driver: Driver) -> float:
     """For a match of so many games: the long run, and a chunk's time at the end, when cores wait for the last ones."""
     games = min(games_a_chunk(pace), total)
     return total / rate(cores, pace, games, driver) + games * pace

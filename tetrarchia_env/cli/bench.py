@@ -1,5 +1,6 @@
-"""The command `bench`: how fast everything is on this machine."""
+"""The command `bench`: how fast everything is on this machine, and beyond it."""
 
+import json
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +13,18 @@ from tetrarchia_env.messages import printable
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+    scaling: Annotated[
+        bool, typer.Option("--scaling", help="Only what evaluation on more cores depends on, for docs/scaling.md; needs Ray")
+    ] = False,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
+    if scaling:
+        _measure_scaling(out)
+    else:
+        _measure_all(out, peers)
+
+
+def _measure_all(out: Path, peers: bool) -> None:
     from tetrarchia_env.files import check_goals, write_whole
     from tetrarchia_eval.benchmark import measure, report
     from tetrarchia_eval.peers import measure_peers, ratios
@@ -27,4 +38,20 @@ def bench(
         print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
         rows.append(row)
     write_whole(out, report(rows))
+    print(f"written: {printable(out)}")
+
+
+def _measure_scaling(out: Path) -> None:
+    """Into the file's section on evaluation; its others stay."""
+    from tetrarchia_agents.ray_cluster import load_ray
+    from tetrarchia_env.files import check_goals, write_whole
+    from tetrarchia_eval.benchmark import surroundings
+
+    check_goals(out)
+    load_ray()
+    from tetrarchia_eval.scaling import Slice, measure_scaling
+
+    others = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+    print("measuring: about six minutes; other work on the machine spoils the figures", flush=True)
+    write_whole(out, json.dumps({**others, "evaluation": {**surroundings(), **measure_scaling(Slice())}}, indent=1) + "\n")
     print(f"written: {printable(out)}")
