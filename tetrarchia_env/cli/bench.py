@@ -16,22 +16,24 @@ def bench(
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Only what evaluation on more cores depends on, for docs/scaling.md; needs Ray")
     ] = False,
+    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
     if scaling:
         _measure_scaling(out)
     else:
-        _measure_all(out, peers)
+        _measure_all(out, peers, before)
 
 
-def _measure_all(out: Path, peers: bool) -> None:
+def _measure_all(out: Path, peers: bool, before: Path | None) -> None:
     from tetrarchia_env.files import check_goals, write_whole
-    from tetrarchia_eval.benchmark import measure, report
+    from tetrarchia_eval.benchmark import measure, report, start_up
     from tetrarchia_eval.peers import measure_peers, ratios
 
     check_goals(out)
+    _check_checkout(before)
     rows = []
-    for row in chain(measure(), measure_peers() if peers else ()):
+    for row in chain(start_up(before) if before else (), measure(), measure_peers() if peers else ()):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
     for row in list(ratios(rows)):
@@ -55,3 +57,8 @@ def _measure_scaling(out: Path) -> None:
     print("measuring: about six minutes; other work on the machine spoils the figures", flush=True)
     write_whole(out, json.dumps({**others, "evaluation": {**surroundings(), **measure_scaling(Slice())}}, indent=1) + "\n")
     print(f"written: {printable(out)}")
+
+
+def _check_checkout(folder: Path | None) -> None:
+    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
+        raise ValueError(f"before is a checkout of this project, not {printable(folder)}")
