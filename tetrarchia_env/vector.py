@@ -31,8 +31,6 @@ class TetrarchiaVector(VectorEnv):
     the step after the next.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES_OF_MANY), "render_fps": RENDER_FPS}
-
     def __init__(
         self,
         num_envs: int = 1,
@@ -47,7 +45,7 @@ class TetrarchiaVector(VectorEnv):
         self.num_envs, self.copy, self.mask_in = num_envs, copy, check_mask(mask)
         self.render_mode = self.batched.render_mode
         self.autoreset_mode = _checked_mode(autoreset_mode)
-        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": list(RENDER_MODES_OF_MANY), "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
         width = self.batched.masks.shape[1]
         self.single_observation_space, self.single_action_space = observation_space(mask, width), Discrete(width)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
