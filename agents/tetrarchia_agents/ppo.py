@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.checkpoints import load_checkpoint
 from tetrarchia_agents.network import Network, log_probabilities
-from tetrarchia_agents.turn_search import Amounts, Floats, PlansUnderWay, TurnSearch, sample
+from tetrarchia_agents.turn_search import Amounts, Floats, Plan, PlansUnderWay, TurnSearch, sample
 from tetrarchia_agents.values import check_value, value_reward
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
 from tetrarchia_env.rewards import ShapedReward
@@ -66,21 +66,22 @@ class PPOAgent(Agent):
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """The action it likes best, or one that it draws with the game's RNG state, or the next one of the turn it has chosen."""
         if self.turns:
-            return self._follow_plans(games, masks, env_ids)
+            return np.array([plan.actions[0] for plan in self.choose_plans(games, masks, env_ids)], dtype=np.int64)
         log_probs, _ = self.evaluate(games, masks)
         if not self.temperature:
             best: Actions = log_probs.argmax(axis=1)
             return best
         return sample(log_probs / self.temperature, games["dice"])
 
-    def _follow_plans(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+    def choose_plans(self, games: Games, masks: Masks, env_ids: EnvIds) -> list[Plan]:
+        """What is left of the turn chosen before, or a new one; its first action is played next."""
         check_rows(games, masks)
-        plans = self.plans.recall(games, env_ids)
-        new = np.array([row for row, plan in enumerate(plans) if not plan], dtype=np.int64)
-        for row, found in zip(new.tolist(), self.search.plan(games[new], masks[new]), strict=True):
-            plans[row] = found.actions
+        kept = self.plans.recall(games, env_ids)
+        new = np.array([row for row, plan in enumerate(kept) if plan is None], dtype=np.int64)
+        found = iter(self.search.plan(games[new], masks[new]))
+        plans = [next(found) if plan is None else plan for plan in kept]
         self.plans.keep(games, masks, env_ids, plans)
-        return np.array([plan[0] for plan in plans], dtype=np.int64)
+        return plans
 
     @property
     def search(self) -> TurnSearch:

@@ -150,23 +150,22 @@ class PlansUnderWay:
     """What is left of the turn chosen in each environment: for as long as the game goes as it was foreseen."""
 
     def __init__(self) -> None:
-        self._rests: dict[int, tuple[bytes, list[int]]] = {}
+        self._rests: dict[int, tuple[bytes, Plan]] = {}
 
     def forget(self, env_ids: Rows) -> None:
         """New games begin there."""
         for env_id in env_ids.tolist():
             self._rests.pop(env_id, None)
 
-    def recall(self, games: Games, env_ids: Rows) -> list[list[int]]:
-        """The actions left for each game, none if it stands otherwise than foreseen."""
-        found = zip(position_keys(games), env_ids.tolist(), strict=True)
-        kept = [(key.tobytes(), self._rests.pop(env_id, (b"", []))) for key, env_id in found]
-        return [rest if key == foreseen else [] for key, (foreseen, rest) in kept]
+    def recall(self, games: Games, env_ids: Rows) -> list[Plan | None]:
+        """What is left for each game, nothing if it stands otherwise than foreseen."""
+        kept = [self._rests.pop(env_id, (b"", None)) for env_id in env_ids.tolist()]
+        return [rest if key.tobytes() == foreseen else None for key, (foreseen, rest) in zip(position_keys(games), kept, strict=True)]
 
-    def keep(self, games: Games, masks: Masks, env_ids: Rows, plans: list[list[int]]) -> None:
+    def keep(self, games: Games, masks: Masks, env_ids: Rows, plans: list[Plan]) -> None:
         """Foresee the positions after the first action of each plan that has more; no dice fall before its last."""
-        rows = np.array([row for row, plan in enumerate(plans) if len(plan) > 1], dtype=np.int64)
+        rows = np.array([row for row, plan in enumerate(plans) if len(plan.actions) > 1], dtype=np.int64)
         after = games[rows]
-        step(after, np.array([plans[row][0] for row in rows], dtype=np.int64), masks[rows])
+        step(after, np.array([plans[row].actions[0] for row in rows], dtype=np.int64), masks[rows])
         for row, key in zip(rows.tolist(), position_keys(after), strict=True):
-            self._rests[int(env_ids[row])] = key.tobytes(), plans[row][1:]
+            self._rests[int(env_ids[row])] = key.tobytes(), Plan(plans[row].actions[1:], plans[row].value)

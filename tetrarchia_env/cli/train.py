@@ -99,7 +99,7 @@ def train(
         raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")
     checkpoint = _resume(name, given) if resume else _begin(name, preset or DEFAULT_PRESET, until, given)
     print(f"written: {printable(checkpoint)}")
-    from tetrarchia_train.run import LATEST  # loaded by now
+    from tetrarchia_train.folders import LATEST  # loaded by now
 
     if checkpoint.name == LATEST:  # it was stopped
         raise typer.Exit(STOPPED)
