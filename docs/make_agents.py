@@ -25,7 +25,7 @@ ABOUT = {
         "what a trained network likes best, or the best of some turns that it proposes, see below; needs the packages of the extra `train`",
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
-        f"`rerolls` 1: times that each of the {ROLLS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
+        f"`chance_samples` 1: times that each of the {ROLLS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
         "greedy one, where a win counts 2",
     ),
 }

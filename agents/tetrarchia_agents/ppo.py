@@ -17,7 +17,7 @@ from tetrarchia_env.rewards import ShapedReward
 
 BATCH = 1024  # games a pass: more do not go faster
 ROWS = 16  # passes have a multiple of it: then a choice does not depend on how many games are played at once, to the last bit
-MOST = 1024  # turns, rerolls: more make no sense
+MOST = 1024  # turns, chance_samples: more make no sense
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PPOAgent(Agent):
     temperature: float | None = (
         None  # that actions are drawn at: without turns 0, which is greedy; with turns 1, for all candidates but one
     )
-    rerolls: int = 1  # times that a candidate meets each of the 36 rolls
+    chance_samples: int = 1  # times that a candidate meets each of the 36 rolls
     margin: float = 0.0  # that a turn must be better by than the greedy one; a win is worth 2
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)
@@ -46,7 +46,7 @@ class PPOAgent(Agent):
                 temperature < inf and (temperature > 0 or temperature == 0 == self.turns),
                 f"a number {'above 0' if self.turns else 'from 0 on'}",
             ),
-            ("rerolls", 1 <= self.rerolls <= MOST, f"from 1 to {MOST}"),
+            ("chance_samples", 1 <= self.chance_samples <= MOST, f"from 1 to {MOST}"),
             ("margin", 0 <= self.margin < inf, "a number from 0 on"),
         ):
             if not fits:
@@ -87,7 +87,9 @@ class PPOAgent(Agent):
     def search(self) -> TurnSearch:
         """As the options say."""
         temperature = 1.0 if self.temperature is None else self.temperature
-        return TurnSearch(self.turns, temperature, self.rerolls, self.margin, lambda *some: self.evaluate(*some)[0], self.position_values)
+        return TurnSearch(
+            self.turns, temperature, self.chance_samples, self.margin, lambda *some: self.evaluate(*some)[0], self.position_values
+        )
 
     def weights_digest(self) -> bytes:
         """Of the checkpoint's file."""

@@ -33,7 +33,7 @@ class TurnSearch:
 
     turns: int  # candidates for each game
     temperature: float  # that all but the first, which is greedy, are drawn at
-    rerolls: int  # times that each of the 36 rolls is played
+    chance_samples: int  # times that each of the 36 rolls is played
     margin: float  # that a turn must be better by than the greedy one
     prior_fn: PriorFn
     value_fn: ValueFn
@@ -73,12 +73,12 @@ class TurnSearch:
         worth = self.value_fn(outcomes[distinct])[back]
         values = np.zeros(len(rows))
         values[~rolled] = worth[: (~rolled).sum()]
-        values[rolled] = worth[(~rolled).sum() :].reshape(-1, ROLLS * self.rerolls).mean(axis=1)
+        values[rolled] = worth[(~rolled).sum() :].reshape(-1, ROLLS * self.chance_samples).mean(axis=1)
         return values
 
     def _roll(self, found: "Candidates", rows: Rows) -> Games:
         """Each of these candidates after its last action, by all rolls; those of one candidate stand together."""
-        times = ROLLS * self.rerolls
+        times = ROLLS * self.chance_samples
         games, numbers = np.repeat(found.before[rows], times), np.tile(np.arange(times), len(rows))
         games["dice"] = rng_states(rng_states(games["dice"] + DICE) + numbers.astype(np.uint64))
         last = np.array([found.actions[row][-1] for row in rows], dtype=np.int64)

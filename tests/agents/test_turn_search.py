@@ -254,7 +254,7 @@ def test_draws_fall_as_likely_as_they_should() -> None:
         ("turns=4:temperature=0", r"ppo:temperature is a number above 0, not 0\.0"),
         ("temperature=nan", "ppo:temperature is a number from 0 on, not nan"),
         ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
-        ("turns=4:rerolls=0", "ppo:rerolls is from 1 to 1024, not 0"),
+        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 1024, not 0"),
         ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
         ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
     ],

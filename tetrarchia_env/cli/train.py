@@ -89,7 +89,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped", rich_help_panel=THE_RUN)] = False,
     **changes: str | None,
 ) -> None:
-    """Train an agent: behaviour cloning of an expert, then PPO; Ctrl-C or SIGTERM saves, and --resume goes on.
+    """Train an agent: behaviour cloning of an expert, then PPO, in rounds if wanted; Ctrl-C or SIGTERM saves, and --resume goes on.
 
     A preset names the options of a good run, and each of them can be changed here. The defaults are for what it does not name.
     """
