@@ -24,6 +24,7 @@ def value_reward(card: dict[str, Any], checkpoint: str) -> ShapedReward:
 
 
 def check_value(card: dict[str, Any], checkpoint: str) -> None:
-    """ValueError if only the policy of this checkpoint was trained."""
-    if "timesteps" not in card.get("made", {}):
+    """ValueError if only the policy of this checkpoint was trained: neither by PPO nor by a search."""
+    made = card.get("made", {})
+    if "timesteps" not in made and not made.get("num_values"):
         raise ValueError(f"checkpoint {checkpoint!r} has no trained value, which ppo:turns needs: choose one that was trained by PPO")

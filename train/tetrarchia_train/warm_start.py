@@ -84,6 +84,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
         "init_checkpoint": config.init_checkpoint,
         "expert": config.expert,
         "num_demonstrations": len(demonstrations),
+        "num_values": len(demonstrations.values),
         "bc_accuracy": accuracy,
         "seconds": round(seconds),
         "win_rates": {one.label: one.win_rate for one in results},
