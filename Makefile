@@ -22,7 +22,7 @@ demo: $(READY) ## measure the trained agents against planner and random on the s
 
 test: $(READY) ## run all tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
-	@$(BIN)/tetrarchia watch --agents random,greedy,planner,mcts:simulations=1 --seed 1 > /dev/null
+	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:turns=2 --seed 1 > /dev/null
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 	@echo "test: slow tests"

@@ -232,7 +232,7 @@ def test_page_into_no_folder_is_refused(results: Path) -> None:
         ("main/other.jsonl", match("middling", modules=["dux"]), "keep them in different folders"),
         ("main/again.jsonl", match("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
         ("crossplay/pair/ad-hoc.jsonl", match(("weak", "strong", "weak", "weak")), "pair play gives"),
-        ("search/mcts.jsonl", match("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
+        ("search/turns.jsonl", match("weak"), r"no chapter reads .*search/turns\.jsonl: a result file belongs in one of main, sweep, "),
         ("crossplay/ad-hoc/other.jsonl", match("middling", ("4211",)), "different levels"),
     ],
 )

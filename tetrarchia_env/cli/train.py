@@ -89,7 +89,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped", rich_help_panel=THE_RUN)] = False,
     **changes: str | None,
 ) -> None:
-    """Train an agent: behaviour cloning of an expert, then PPO; Ctrl-C or SIGTERM saves, and --resume goes on.
+    """Train an agent: behaviour cloning of an expert, then PPO, in rounds if wanted; Ctrl-C or SIGTERM saves, and --resume goes on.
 
     A preset names the options of a good run, and each of them can be changed here. The defaults are for what it does not name.
     """
@@ -99,7 +99,7 @@ def train(
         raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")
     checkpoint = _resume(name, given) if resume else _begin(name, preset or DEFAULT_PRESET, until, given)
     print(f"written: {printable(checkpoint)}")
-    from tetrarchia_train.run import LATEST  # loaded by now
+    from tetrarchia_train.folders import LATEST  # loaded by now
 
     if checkpoint.name == LATEST:  # it was stopped
         raise typer.Exit(STOPPED)

@@ -90,6 +90,11 @@ def log_eval(logger: Logger, results: Sequence[EvalResult]) -> None:
         logger.record(f"eval/borders/{result.label}", result.borders)
 
 
+def eval_scalars(results: Sequence[EvalResult]) -> dict[str, Any]:
+    """The same for the file that plots are made from."""
+    return {"win_rates": {one.label: one.win_rate for one in results}, "borders": {one.label: round(one.borders, 3) for one in results}}
+
+
 class ProgressLine(Struct):
     """What a line of the file must have; there is more in it."""
 

@@ -1,4 +1,7 @@
-"""A training run from one end to the other: demonstrations, behaviour cloning, PPO; each stage is kept in the run's folder."""
+"""A training run from one end to the other: demonstrations, behaviour cloning, PPO; each stage is kept in the run's folder.
+
+With `rounds` it is several such runs, a folder each (`expert_iteration.py`).
+"""
 
 import shlex
 import signal
@@ -20,28 +23,31 @@ from tetrarchia_agents.network import Network
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.config import TrainConfig, data_of
 from tetrarchia_train.distributed import ProcessGroup, process_group
-from tetrarchia_train.folders import found_folder, only_writer, whole_folder
+from tetrarchia_train.expert_iteration import iterate, round_name
+from tetrarchia_train.folders import FINAL, LATEST, found_folder, only_writer, whole_folder
 from tetrarchia_train.held_out import win_rates
 from tetrarchia_train.learner import ALONE, Run, evaluate_run, new_run, pretrain_critic, train_iteration
-from tetrarchia_train.logs import append_progress, last_measured, new_logger, progress_bar, truncate_progress
+from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, truncate_progress
 from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
 from tetrarchia_train.warm_start import BC, DEMONSTRATIONS, warm_start, warm_start_card
 
 RUNS = Path("runs")
 STAGES = ("demonstrations", "bc", "ppo")
-OPTIONS, LATEST, FINAL = "options.yaml", "latest", "final"
+OPTIONS = "options.yaml"
 
 
 def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "") -> Path:
     """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is."""
     if until not in STAGES:
         raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
+    if config.rounds and until != "ppo":
+        raise ValueError(f"until is for a run without rounds, not for {config.rounds}: each of them has all stages")
     folder = RUNS / name
     folder.mkdir(parents=True, exist_ok=True)
     with only_writer(folder):
-        if found_folder(folder / RESUME):
+        if found_folder(folder / RESUME) or (folder / round_name(1)).is_dir():
             raise ValueError(f"run {name!r} has begun: go on with --resume, or choose another name")
-        return _train(config, folder, until, command)
+        return _rounds(config, folder, command, {}) if config.rounds else _train(config, folder, until, command)
 
 
 def resume(name: str, changes: dict[str, Any]) -> Path:
@@ -52,12 +58,25 @@ def resume(name: str, changes: dict[str, Any]) -> Path:
     with only_writer(folder):
         began, command = _read_options(folder / OPTIONS)
         config, command = began.resumed(changes), _continued(command, name, changes)
-        if not found_folder(folder / RESUME):
-            return _train(config, folder, "ppo", command)  # it was stopped before PPO had anything to keep
-        _check_kept(folder, config, changes)
-        _write_options(folder, config, command)
-        with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
-            return _go_on(group, config, folder, command, bar)
+        return (_rounds if config.rounds else _resume)(config, folder, command, changes)
+
+
+def _rounds(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any]) -> Path:
+    """Expert iteration from its beginning, or from the round that was under way."""
+    _write_options(folder, config, command)
+    torch.set_num_threads(config.threads)
+    return iterate(config, folder, lambda one, goal: _resume(one, goal, command, changes))
+
+
+def _resume(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any]) -> Path:
+    """All stages that are not done yet, or the rest of PPO."""
+    folder.mkdir(exist_ok=True)
+    if not found_folder(folder / RESUME):
+        return _train(config, folder, "ppo", command)  # it was stopped before PPO had anything to keep
+    _check_kept(folder, config, changes)
+    _write_options(folder, config, command)
+    with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
+        return _go_on(group, config, folder, command, bar)
 
 
 def _train(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
@@ -157,7 +176,7 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
         _save(run, folder, command, LATEST)
         if not run.group.is_rank_0:
             return folder
-        print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {folder.name}")
+        print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {folder.relative_to(RUNS).parts[0]}")
         return folder / LATEST
     if run.group.is_rank_0 and last_measured(folder) < run.timesteps:
         _evaluate(run, folder)
@@ -175,8 +194,7 @@ def _evaluate(run: Run, folder: Path) -> None:
         return
     results, seconds = evaluate_run(run), run.watch.seconds
     print(f"{run.timesteps / 1e6:7.2f} M steps, {seconds / 60:5.1f} min: held-out win rates {win_rates(results)}", flush=True)
-    rates, borders = {one.label: one.win_rate for one in results}, {one.label: round(one.borders, 3) for one in results}
-    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), win_rates=rates, borders=borders)
+    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), **eval_scalars(results))
 
 
 def _save(run: Run, folder: Path, command: str, goal: str) -> None:
