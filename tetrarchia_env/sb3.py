@@ -11,34 +11,40 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.checks import check_no_options, checked_seed, seed_array
-from tetrarchia_env.engine.state import OUTCOMES, TRUNCATED
-from tetrarchia_env.spaces import RENDER_FPS, vector_space
+from tetrarchia_env.engine.state import TRUNCATED
+from tetrarchia_env.infos import info_of
+from tetrarchia_env.spaces import RENDER_FPS, Obs, check_mask, observation_space
 
 Indices = None | int | Iterable[int]
 
 
 class TetrarchiaVecEnv(VecEnv):
-    """The observation is the vector alone; masks come from `env_method("action_masks")`.
+    """The observation is the vector alone unless `mask` says otherwise; masks come from `env_method("action_masks")`.
 
-    The info of a step that ended a game has "terminal_observation", "TimeLimit.truncated" and "episode" as SB3
-    expects them, and outcome, score, turn and level.
+    The info of a step that ended a game is of that game, and has "terminal_observation", "TimeLimit.truncated" and
+    "episode" (with its level) beside, as SB3 expects them. With copy=False an observation is only good until the step
+    after the next.
     """
 
-    def __init__(self, num_envs: int = 1, *, seed: int | None = None, **arguments: Any) -> None:
+    def __init__(self, num_envs: int = 1, *, seed: int | None = None, mask: str | None = None, copy: bool = True, **arguments: Any) -> None:
         self.batched = BatchedGames(num_envs, **arguments)
         self.render_mode = self.batched.render_mode
-        super().__init__(num_envs, vector_space(), Discrete(self.batched.masks.shape[1]))
+        self.mask_in, self.copy = mask and check_mask(mask), copy
+        width = self.batched.masks.shape[1]
+        super().__init__(num_envs, observation_space(mask or "info", width), Discrete(width))
         self.metadata["render_fps"] = RENDER_FPS  # for SB3's video recorder
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._began = time.time()
         self.seed(seed)
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Obs:
         """New games everywhere; after `seed(s)` environment i begins with seed s + i, else with one drawn."""
         with self.batched.one_thread:
             seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
             self._reset_seeds()
-            return self.batched.begin(seeds)
+            self.batched.begin(seeds)
+            self.reset_infos = self._infos()
+            return self._obs()
 
     def set_options(self, options: Any = None) -> None:
         """There are none to set."""
@@ -56,31 +62,49 @@ class TetrarchiaVecEnv(VecEnv):
         """Take the actions."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
         with self.batched.one_thread:
             return self._step()
 
-    def _step(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        obs = self.batched.play(self._actions)
-        episodes = self.batched.episodes
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(episodes["ended"]):
-            infos[i] = self._final_info(int(i))
-        return obs, episodes["reward"].astype(np.float32), episodes["ended"].astype(bool), infos
+    def _step(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        self.batched.advance(self._actions)
+        infos, episodes = self._infos(), self.batched.episodes
+        ended = np.flatnonzero(episodes["ended"])
+        if len(ended):
+            self._follow_up(ended, infos)
+        self.batched.observe()
+        return self._obs(), episodes["reward"].astype(np.float32), episodes["ended"].astype(bool), infos
 
-    def _final_info(self, i: int) -> dict[str, Any]:
-        episode = self.batched.episodes[i]
-        elapsed = round(time.time() - self._began, 6)
+    def _follow_up(self, ended: NDArray[np.int64], infos: list[dict[str, Any]]) -> None:
+        """The next games in the same step; what is told of those that ended."""
+        masks = self.batched.legal()
+        self.batched.follow_up(ended)
+        begun = self._infos()
+        for i in ended:
+            infos[i] |= self._final_info(self.batched.episodes[i], self._with_mask(self.batched.final_obs[i].copy(), masks[i]))
+            self.reset_infos[i] = begun[i]
+
+    def _final_info(self, episode: Any, obs: Any) -> dict[str, Any]:
+        elapsed, level = round(time.time() - self._began, 6), int("".join(str(digit) for digit in episode.level))
         return {
-            "terminal_observation": self.batched.final_obs[i].copy(),
+            "terminal_observation": obs,
             "TimeLimit.truncated": bool(episode.outcome == TRUNCATED),
-            "episode": {"r": float(episode.final_total), "l": int(episode.final_steps), "t": elapsed},
-            "outcome": OUTCOMES[episode.outcome],
-            "score": int(episode.score),
-            "turn": int(episode.turn),
-            "level": "".join(str(digit) for digit in episode.level),
+            "episode": {"r": float(episode.final_total), "l": int(episode.final_steps), "t": elapsed, "level": level},
         }
+
+    def _infos(self) -> list[dict[str, Any]]:
+        """Of each game."""
+        numbers = zip(*self.batched.status().tolist(), strict=True)
+        masks = self.batched.legal() if self.mask_in == "info" else [None] * self.num_envs
+        return [info_of(*told) for told in zip(numbers, self.batched.illegal_actions.tolist(), masks, strict=True)]
+
+    def _obs(self) -> Obs:
+        obs = self.batched.obs
+        return self._with_mask(obs.copy() if self.copy else obs, self.batched.masks)
+
+    def _with_mask(self, obs: NDArray[np.float32], mask: NDArray[np.int8]) -> Obs:
+        return {"observation": obs, "action_mask": mask.copy()} if self.mask_in == "observation" else obs
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of all games."""

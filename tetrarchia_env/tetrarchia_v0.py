@@ -55,9 +55,9 @@ finished. `reward`, `gamma`: as above. `render_mode`: `ansi` (text), `rgb_array`
 from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from tetrarchia_env.aec import TetrarchiaAEC
+from tetrarchia_env.aec import TerminateIllegal, TetrarchiaAEC
+from tetrarchia_env.parallel import TetrarchiaParallel
 from tetrarchia_env.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
 from tetrarchia_env.vector import TetrarchiaVector
 
@@ -78,7 +78,7 @@ def env(**arguments: Any) -> Any:
     >>> aec.agent_selection, int(observation["action_mask"].sum())
     ('diocletian', 3)
     """
-    guarded = wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
+    guarded = TerminateIllegal(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(guarded))
 
 
@@ -94,14 +94,14 @@ def raw_env(**arguments: Any) -> TetrarchiaAEC:
 
 
 def parallel_env(**arguments: Any) -> Any:
-    """The parallel environment, in which only the agent to act is listened to.
+    """The parallel environment, in which only the agent to act is listened to; the others have one legal id, `end`.
 
     >>> parallel = parallel_env(level="4200")
     >>> observations, infos = parallel.reset(seed=7)
-    >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents]
-    [3, 0, 0, 0]
+    >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents], infos["maximian"]["agent"]
+    ([3, 1, 1, 1], 0)
     """
-    return turn_based_aec_to_parallel(env(**arguments))
+    return TetrarchiaParallel(env(**arguments))
 
 
 def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
