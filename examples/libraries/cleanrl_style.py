@@ -1,8 +1,8 @@
-"""PPO in one file of plain PyTorch, as CleanRL writes it, on `vector_env`. Takes less than two minutes.
+"""PPO in plain PyTorch, as CleanRL writes it, on `vector_env`. Takes less than two minutes.
 
-The names are CleanRL's. What is different from its `ppo.py`: the mask of the legal actions, games that end and begin anew in the same step
-(Gymnasium's SAME_STEP), and no discount. Schulman et al. 2017 (arXiv:1707.06347); masks: Huang and Ontañón 2020 (arXiv:2006.14171).
-Longer: `python examples/libraries/cleanrl_style.py --total-timesteps 5000000`.
+The names are CleanRL's. What differs from its `ppo.py`: the mask of the legal actions, games that end and begin anew in the same step
+(with NEXT_STEP, Gymnasium's default, the step between two games would be a fake transition), and no discount. PPO: Schulman et al. 2017
+(arXiv:1707.06347); masks: Huang and Ontañón 2020 (arXiv:2006.14171). Whole games: `--level 5300 --total-timesteps 20000000`.
 """
 
 import argparse
@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from measuring import Learned, measure
+from end_game import END_GAME, Counts, best, measure, random_policy
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
@@ -22,12 +24,12 @@ from tetrarchia_env import vector_env
 class Args:
     """The options, by CleanRL's names."""
 
-    level: str = "5300"
-    total_timesteps: int = 200_000
-    num_envs: int = 128
-    num_steps: int = 64
-    num_minibatches: int = 8
-    update_epochs: int = 4
+    level: str = ""  # whole games of this level; if not given, the end-game
+    total_timesteps: int = 60_000
+    num_envs: int = 64
+    num_steps: int = 32
+    num_minibatches: int = 4
+    update_epochs: int = 8
     learning_rate: float = 1e-3
     gamma: float = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
     gae_lambda: float = 0.95
@@ -54,20 +56,6 @@ class Policy(nn.Module):
     def value(self, obs: Tensor) -> Tensor:
         """What is expected from here on."""
         return self.critic(obs).squeeze(-1)
-
-
-@dataclass
-class Counts:
-    """What must stay 0, beside what was seen."""
-
-    steps: int = 0
-    illegal: int = 0  # actions outside the mask
-    fake: int = 0  # steps of somebody who had nothing to decide
-    given: float = 0.0  # rewards of all games that ended, as the environment adds them up itself
-    kept: float = 0.0  # the same games, as they stand in the rollouts
-
-    def __str__(self) -> str:
-        return f"illegal actions {self.illegal}, fake transitions {self.fake}, lost rewards {abs(self.given - self.kept):.3f}"
 
 
 class Rollout:
@@ -99,14 +87,13 @@ class Rollout:
                 self.rewards[t, i] += self.args.gamma * policy.value(torch.from_numpy(infos["final_obs"][i]["observation"]))
 
     def _count(self, t: int, rewards: Any, ends: Any, infos: dict[str, Any]) -> None:
-        chosen = self.masks[t].gather(1, self.actions[t, :, None])
         self.counts.steps += len(rewards)
-        self.counts.illegal += int((~chosen).sum())
+        self.counts.illegal += int(infos["illegal_action"].sum())
         self.counts.fake += int((~self.masks[t].any(dim=1)).sum())
         self.sums += rewards
         if ends.any():
-            self.counts.kept += self.sums[ends].sum()
-            self.counts.given += infos["final_info"]["episode"]["r"][ends].sum()
+            self.counts.given += infos["episode"]["r"][ends].sum()
+            self.counts.learned += self.sums[ends].sum()
             self.sums[ends] = 0.0
 
     @torch.no_grad()
@@ -147,10 +134,17 @@ def update(args: Args, policy: Policy, optimizer: torch.optim.Optimizer, rollout
             optimizer.step()
 
 
+def rules(args: Args) -> dict[str, Any]:
+    """The game to learn."""
+    return {"actions": "base", **({"level": args.level} if args.level else {"initial_states": [END_GAME]})}
+
+
 def train(args: Args) -> tuple[Policy, Counts]:
     """The whole run."""
     torch.manual_seed(args.seed)
-    envs = vector_env(args.num_envs, level=args.level, actions="base", reward="shaped", gamma=args.gamma)
+    envs = RecordEpisodeStatistics(
+        vector_env(args.num_envs, **rules(args), autoreset_mode=AutoresetMode.SAME_STEP, reward="shaped", gamma=args.gamma)
+    )
     policy = Policy(envs.single_observation_space["observation"].shape[0], int(envs.single_action_space.n))
     optimizer = torch.optim.Adam(policy.parameters(), lr=args.learning_rate, eps=1e-5)
     counts = Counts()
@@ -170,8 +164,8 @@ def main() -> None:
     args = Args(**vars(parser.parse_args()))
     torch.set_num_threads(1)  # the network is small: more threads only wait for each other
     policy, counts = train(args)
-    print(f"random: {measure('random', args.level)}")
-    print(f"after {counts.steps:,} steps: {measure(Learned(policy.actor), args.level)}")
+    print(f"random: {measure(random_policy(), **rules(args))}")
+    print(f"after {counts.steps:,} steps: {measure(best(policy.actor), **rules(args))}")
     print(counts)
 
 

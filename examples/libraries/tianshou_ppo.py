@@ -28,7 +28,7 @@ GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward i
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
     """A small one."""
-    return nn.Sequential(nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, outputs))
+    return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
 
 
 class MaskedActor(ActionReprNet[Any]):
@@ -126,14 +126,14 @@ def train(steps: int, num_envs: int, counts: Counts) -> OwnTransitions:
     env, envs = make(), DummyVectorEnv([make] * num_envs)
     algorithm = OwnTransitions(counts, algorithms=[learner(env) for _ in env.agents], env=env)
     collector = Collector[Any](algorithm, envs, VectorReplayBuffer(1000 * num_envs, num_envs))
-    collector.reset(gym_reset_kwargs={"seed": list(range(num_envs))})
+    envs.seed(0)
     params = OnPolicyTrainerParams(
         training_collector=collector,
         max_epochs=1,
         epoch_num_steps=steps,
         collection_step_num_env_steps=None,
-        collection_step_num_episodes=4 * num_envs,
-        batch_size=512,
+        collection_step_num_episodes=2 * num_envs,
+        batch_size=256,
         update_step_num_repetitions=8,
         multi_agent_return_reduction=lambda returns: returns.mean(axis=1),
         verbose=False,
@@ -147,7 +147,7 @@ def main() -> None:
     """Train and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
-    parser.add_argument("--num-envs", type=int, default=16, help="played side by side")
+    parser.add_argument("--num-envs", type=int, default=8, help="played side by side")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
