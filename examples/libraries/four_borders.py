@@ -20,7 +20,8 @@ POSITION = {
     "supply": {"diocletian": 4, "galerius": 4, "constantius": 5, "maximian": 5},
     "reserve": {"unrest": 21, "revolt": 21, "armies": 3},
 }
-FOUR_BORDERS = Game(level=LEVEL, seed=0).snapshot() | POSITION  # for vector_env(initial_states=[FOUR_BORDERS])
+RULES = {"level": LEVEL, "max_turns": 8}  # two turns each: short games, so that most decisions are about the borders
+FOUR_BORDERS = Game(seed=0, **RULES).snapshot() | POSITION  # for vector_env(initial_states=[FOUR_BORDERS])
 
 
 class FromFourBorders(FromEndGame):
@@ -51,4 +52,4 @@ class BorderReward(Reward):
 
 def four_borders_env(**arguments: Any) -> FromFourBorders:
     """The AEC environment with that start and that reward."""
-    return FromFourBorders(env(**{"level": LEVEL, "reward": BorderReward()} | arguments))
+    return FromFourBorders(env(**RULES, reward=BorderReward(), **arguments))

@@ -106,10 +106,9 @@ def configure(options: argparse.Namespace) -> PPOConfig:
         .training(
             train_batch_size_per_learner=options.batch_size,
             minibatch_size=128,
-            num_epochs=4,
+            num_epochs=10,
             lr=1e-3,
             gamma=GAMMA,
-            entropy_coeff=0.01,
             use_kl_loss=False,
         )
         .callbacks(on_sample_end=count)
@@ -139,7 +138,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--num-env-runners", type=int, default=0, help="processes that play; 0: this one")
     parser.add_argument("--address", help="of a Ray cluster that runs; else Ray is started here")
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
-    parser.add_argument("--timesteps", type=int, default=6_000, help="decisions to learn from")
+    parser.add_argument("--timesteps", type=int, default=8_000, help="decisions to learn from")
     parser.add_argument("--batch-size", type=int, default=500, help="decisions an update")
     parser.add_argument("--network", choices=list(KINDS), default="mlp", help="kind of network")
     parser.add_argument("--hidden-dim", type=int, default=64, help="its width")
