@@ -42,7 +42,7 @@ from tetrarchia_env.spaces import check_render_mode_of_many
 STATE = {"games": GAME, "episodes": EPISODE}
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
 ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode", "mask", "illegal")
-EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "ignored": COUNT, "reward": FINITE, "ended": (0, 1)}
+EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
 EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
 MOST_ENVS = 1 << 24
@@ -79,6 +79,7 @@ class BatchedGames:
         self.illegal = check_illegal(illegal)
         self.illegal_actions = np.zeros(num_envs, dtype=np.int64)  # 1 where that of the last step was illegal
         self.one_thread = OneThread()  # held by whoever steps or resets
+        self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the games under way
         self._none = np.zeros(num_envs, dtype=np.bool_)
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
@@ -102,7 +103,7 @@ class BatchedGames:
         rngs = rng_states(batch.seed_array(seeds, len(where)))
         self.episodes[where] = np.zeros(1, dtype=EPISODE)
         self.episodes["rng"][where] = rngs
-        self.illegal_actions[where] = 0
+        self.illegal_actions[where] = self._ignored[where] = 0
         begin_episodes(self.games, where, self.episodes, self._setting, self.masks)
         self.reward.begin(self.games, where)
         return self.observe()
@@ -127,7 +128,7 @@ class BatchedGames:
         if len(rows):
             follow_up(self.games, rows, self.episodes, self._setting, self.masks, self._final_obs, self.final_obs)
             self.reward.begin(self.games, rows)
-            self.illegal_actions[rows] = 0
+            self.illegal_actions[rows] = self._ignored[rows] = 0
 
     def _punish(self, actions: NDArray[np.int64], rows: batch.Rows) -> None:
         """Illegal actions in these rows: as the rule says, but one that is no action at all is always refused."""
@@ -136,8 +137,8 @@ class BatchedGames:
         unknown = rows[(actions[rows] < 0) | (actions[rows] >= self.masks.shape[1])]
         if self.illegal == RAISE or len(unknown):
             raise ValueError(batch.refusal(actions, self.masks, int([*unknown, *rows][0])))
-        self.episodes["ignored"][rows] += 1
-        punish(self.games, self.masks, rows, self.episodes["ignored"][rows], self.illegal)
+        self._ignored[rows] += 1
+        punish(self.games, self.masks, rows, self._ignored[rows], self.illegal)
 
     def status(self) -> NDArray[np.int64]:
         """A row each for the Emperors to act, the outcomes, the scores (R9.3) and the turns finished so far."""
@@ -182,7 +183,7 @@ class BatchedGames:
         check_entries(episodes, EPISODE_RANGES, "episodes")
         _check_under_way(games, self.masks.shape[1])
         with self.one_thread:
-            self.games[:], self.episodes[:] = games, episodes
+            self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
             self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
             self.reward.begin(self.games)
             self.observe()

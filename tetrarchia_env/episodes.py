@@ -21,7 +21,6 @@ EPISODE = np.dtype(
             ("rng", np.uint64),  # the state that its game began with; the next game's comes from it
             ("total", np.float64),  # rewards of the game under way
             ("steps", np.int64),  # its steps
-            ("ignored", np.int64),  # its illegal actions
             ("reward", np.float64),  # of the last step
             ("to_act", np.int64),  # the Emperor who is to act now
             # of the game that the last step ended
@@ -117,7 +116,7 @@ def end_episode(game: Game, episode: Episode) -> None:
     for digit in range(4):
         episode.level[digit] = game.level[digit]
     episode.final_total, episode.final_steps = episode.total, episode.steps
-    episode.total, episode.steps, episode.ignored = 0.0, 0, 0
+    episode.total, episode.steps = 0.0, 0
 
 
 @jit

@@ -25,13 +25,25 @@ def info_of(status: Status, illegal_action: Any = 0, mask: NDArray[np.int8] | No
     return info
 
 
+def infos_of(status: NDArray[np.int64], illegal_actions: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """The same for each game, without masks; written out, for thousands of them are made at every step."""
+    columns = (*status.tolist(), illegal_actions.tolist())
+    return [
+        {"turn": turn, "score": score, "outcome": outcome, "agent": to_act, "illegal_action": illegal}
+        for to_act, outcome, score, turn, illegal in zip(*columns, strict=True)
+    ]
+
+
 def only_in(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
     """As Gymnasium's vector environments tell what only some games have: 0 elsewhere, and `_key` says which have it."""
-    told: dict[str, NDArray[Any]] = {}
-    for key, values in info.items():
+    for values in info.values():
         values[~rows] = 0
-        told |= {key: values, f"_{key}": rows.copy()}
-    return told
+    return with_rows(info, rows)
+
+
+def with_rows(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Gymnasium's `_key` beside each key."""
+    return info | {f"_{key}": rows for key in info}
 
 
 def outcome_name(code: int) -> str:

@@ -1,7 +1,7 @@
 """The Stable-Baselines3 API: many games as one VecEnv, with action masks for MaskablePPO."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.checks import check_no_options, checked_seed, seed_array
 from tetrarchia_env.engine.state import TRUNCATED
-from tetrarchia_env.infos import info_of
+from tetrarchia_env.infos import infos_of
 from tetrarchia_env.spaces import RENDER_FPS, Obs, check_mask, observation_space
 
+ALL = slice(None)
 Indices = None | int | Iterable[int]
 
 
@@ -78,33 +79,34 @@ class TetrarchiaVecEnv(VecEnv):
 
     def _follow_up(self, ended: NDArray[np.int64], infos: list[dict[str, Any]]) -> None:
         """The next games in the same step; what is told of those that ended."""
-        masks = self.batched.legal()
+        masks = self.batched.legal()[ended] if self.mask_in == "observation" else None
         self.batched.follow_up(ended)
-        begun = self._infos()
-        for i in ended:
-            infos[i] |= self._final_info(self.batched.episodes[i], self._with_mask(self.batched.final_obs[i].copy(), masks[i]))
-            self.reset_infos[i] = begun[i]
+        final_obs = self.batched.final_obs[ended]
+        for place, (i, told, begun) in enumerate(zip(ended.tolist(), self._episodes(ended), self._infos(ended), strict=True)):
+            obs = final_obs[place]
+            infos[i]["terminal_observation"] = obs if masks is None else {"observation": obs, "action_mask": masks[place]}
+            infos[i] |= told
+            self.reset_infos[i] = begun
 
-    def _final_info(self, episode: Any, obs: Any) -> dict[str, Any]:
-        elapsed, level = round(time.time() - self._began, 6), int("".join(str(digit) for digit in episode.level))
-        return {
-            "terminal_observation": obs,
-            "TimeLimit.truncated": bool(episode.outcome == TRUNCATED),
-            "episode": {"r": float(episode.final_total), "l": int(episode.final_steps), "t": elapsed, "level": level},
-        }
+    def _episodes(self, ended: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
+        """As SB3's Monitor tells them, with the level as a number."""
+        rows, elapsed = self.batched.episodes[ended], round(time.time() - self._began, 6)
+        levels, truncated = rows["level"] @ (1000, 100, 10, 1), rows["outcome"] == TRUNCATED
+        columns = (rows["final_total"], rows["final_steps"], levels, truncated)
+        for total, steps, level, cut in zip(*(column.tolist() for column in columns), strict=True):
+            yield {"TimeLimit.truncated": cut, "episode": {"r": total, "l": steps, "t": elapsed, "level": level}}
 
-    def _infos(self) -> list[dict[str, Any]]:
-        """Of each game."""
-        numbers = zip(*self.batched.status().tolist(), strict=True)
-        masks = self.batched.legal() if self.mask_in == "info" else [None] * self.num_envs
-        return [info_of(*told) for told in zip(numbers, self.batched.illegal_actions.tolist(), masks, strict=True)]
+    def _infos(self, rows: Any = ALL) -> list[dict[str, Any]]:
+        """Of each game, or of those in these rows."""
+        infos = infos_of(self.batched.status()[:, rows], self.batched.illegal_actions[rows])
+        if self.mask_in == "info":
+            for info, mask in zip(infos, self.batched.legal()[rows], strict=True):
+                info["action_mask"] = mask
+        return infos
 
     def _obs(self) -> Obs:
-        obs = self.batched.obs
-        return self._with_mask(obs.copy() if self.copy else obs, self.batched.masks)
-
-    def _with_mask(self, obs: NDArray[np.float32], mask: NDArray[np.int8]) -> Obs:
-        return {"observation": obs, "action_mask": mask.copy()} if self.mask_in == "observation" else obs
+        obs = self.batched.obs.copy() if self.copy else self.batched.obs
+        return {"observation": obs, "action_mask": self.batched.legal()} if self.mask_in == "observation" else obs
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of all games."""

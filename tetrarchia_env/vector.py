@@ -14,7 +14,7 @@ from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.checks import check_no_options, checked_seed
 from tetrarchia_env.engine.state import TRUNCATED
 from tetrarchia_env.illegal_actions import IGNORE
-from tetrarchia_env.infos import info_of, only_in
+from tetrarchia_env.infos import info_of, only_in, with_rows
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.schema import shortened
 from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, Obs, check_mask, observation_space
@@ -31,8 +31,6 @@ class TetrarchiaVector(VectorEnv):
     the step after the next.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES_OF_MANY), "render_fps": RENDER_FPS}
-
     def __init__(
         self,
         num_envs: int = 1,
@@ -47,7 +45,7 @@ class TetrarchiaVector(VectorEnv):
         self.num_envs, self.copy, self.mask_in = num_envs, copy, check_mask(mask)
         self.render_mode = self.batched.render_mode
         self.autoreset_mode = _checked_mode(autoreset_mode)
-        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": list(RENDER_MODES_OF_MANY), "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
         width = self.batched.masks.shape[1]
         self.single_observation_space, self.single_action_space = observation_space(mask, width), Discrete(width)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -80,7 +78,7 @@ class TetrarchiaVector(VectorEnv):
         final = self._follow_up(ended) if same_step and ended.any() else {}
         batched.observe()
         masks = batched.legal()
-        infos = only_in(self._info(masks), np.ones(self.num_envs, dtype=np.bool_))
+        infos = with_rows(self._info(masks), np.ones(self.num_envs, dtype=np.bool_))
         return self._obs(masks), batched.episodes["reward"].copy(), ended & ~truncated, truncated, infos | final
 
     def render(self) -> tuple[Drawing, ...] | None:
@@ -100,8 +98,7 @@ class TetrarchiaVector(VectorEnv):
         info = only_in(self._info(masks), ended)
         self.batched.follow_up(rows)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for i in rows:
-            obs = self.batched.final_obs[i].copy()
+        for i, obs in zip(rows, self.batched.final_obs[rows], strict=True):
             final_obs[i] = obs if self.mask_in == "info" else {"observation": obs, "action_mask": masks[i]}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": info, "_final_info": ended.copy()}
 

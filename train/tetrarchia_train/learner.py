@@ -176,7 +176,7 @@ def make_env(config: TrainConfig, reward: ShapedReward) -> TetrarchiaVecEnv:
     """The games, shared out among the sets of rules."""
     _check_memory(config)
     rules = [with_levels(one, config.drawn_levels) for one in config.rules]
-    return TetrarchiaVecEnv(config.num_envs, rules=rules, reward=reward, actions=config.actions)
+    return TetrarchiaVecEnv(config.num_envs, rules=rules, reward=reward, actions=config.actions, copy=False)
 
 
 def _check_memory(config: TrainConfig) -> None:
