@@ -17,6 +17,7 @@ EXAMPLES = {
     "replay": (
         "tetrarchia replay game.json",
         "tetrarchia replay game.json --html game.html",
+        "tetrarchia replay game.json --html game.html --analyse ppo",
     ),
     "eval": (
         "tetrarchia eval --agents planner --level 4200 --games 1000",
@@ -32,6 +33,7 @@ EXAMPLES = {
         "tetrarchia watch --agents ppo:runs/mine/final",
     ),
     "bench": ("tetrarchia bench --peers --out bench.json",),
+    "study": ("tetrarchia study games --out data",),
     "levels": (
         "tetrarchia levels",
         "tetrarchia levels 4211",
