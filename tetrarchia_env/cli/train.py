@@ -16,6 +16,7 @@ from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
 from tetrarchia_env.schema import description_of, extra_of, kinds_of, limits_of, plain
 from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_preset  # without torch, which would be waited for at every key
+from tetrarchia_train.launcher import leads, with_processes
 
 DEFAULT_PRESET = "ppo"
 THE_RUN = "The run"
@@ -94,11 +95,12 @@ def train(
     A preset names the options of a good run, and each of them can be changed here. The defaults are for what it does not name.
     """
     check_name(name, "the name of a run")
-    given = {option: value for option, value in changes.items() if value is not None}
+    given = with_processes({option: value for option, value in changes.items() if value is not None})
     if resume and (preset or until != "ppo"):
         raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")
     checkpoint = _resume(name, given) if resume else _begin(name, preset or DEFAULT_PRESET, until, given)
-    print(f"written: {printable(checkpoint)}")
+    if leads():
+        print(f"written: {printable(checkpoint)}")
     from tetrarchia_train.run import LATEST  # loaded by now
 
     if checkpoint.name == LATEST:  # it was stopped

@@ -3,6 +3,7 @@
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +19,11 @@ from stable_baselines3.common.logger import Logger
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.files import write_whole
-from tetrarchia_train.config import TrainConfig, data_of
-from tetrarchia_train.distributed import ProcessGroup, process_group
+from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
+from tetrarchia_train.distributed import ProcessGroup, follow, launched_group, process_group
 from tetrarchia_train.folders import found_folder, only_writer, whole_folder
 from tetrarchia_train.held_out import win_rates
+from tetrarchia_train.launcher import was_restarted
 from tetrarchia_train.learner import ALONE, Run, evaluate_run, new_run, pretrain_critic, train_iteration
 from tetrarchia_train.logs import append_progress, last_measured, new_logger, progress_bar, truncate_progress
 from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
@@ -37,27 +39,44 @@ def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "")
     if until not in STAGES:
         raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
     folder = RUNS / name
-    folder.mkdir(parents=True, exist_ok=True)
-    with only_writer(folder):
-        if found_folder(folder / RESUME):
-            raise ValueError(f"run {name!r} has begun: go on with --resume, or choose another name")
-        return _train(config, folder, until, command)
+    with launched_group() as group:
+        return _train_new(config, folder, until, command) if group.is_rank_0 else follow(group) or folder
 
 
 def resume(name: str, changes: dict[str, Any]) -> Path:
     """Go on where a run was stopped, or further than it was meant to go; nothing is written if it cannot."""
     folder = RUNS / name
+    with launched_group() as group:
+        return _resume(folder, changes) if group.is_rank_0 else follow(group) or folder
+
+
+def _train_new(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_writer(folder):
+        if found_folder(folder / RESUME) and was_restarted():
+            return _learn_on(config, folder, command)
+        if found_folder(folder / RESUME):
+            raise ValueError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
+        return _train(config, folder, until, command)
+
+
+def _resume(folder: Path, changes: dict[str, Any]) -> Path:
     if not (folder / OPTIONS).is_file():
         raise ValueError(f"there is no run to resume in {folder}")
     with only_writer(folder):
         began, command = _read_options(folder / OPTIONS)
-        config, command = began.resumed(changes), _continued(command, name, changes)
+        config, command = began.resumed(changes), _continued(command, folder.name, changes)
         if not found_folder(folder / RESUME):
             return _train(config, folder, "ppo", command)  # it was stopped before PPO had anything to keep
         _check_kept(folder, config, changes)
         _write_options(folder, config, command)
-        with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
-            return _go_on(group, config, folder, command, bar)
+        return _learn_on(config, folder, command)
+
+
+def _learn_on(config: TrainConfig, folder: Path, command: str) -> Path:
+    """PPO from what was kept."""
+    with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
+        return _go_on(group, config, folder, command, bar)
 
 
 def _train(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
@@ -128,7 +147,7 @@ def _logger(folder: Path, group: ProcessGroup) -> Logger:
 
 def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
     """The commands that made a run, if it goes on otherwise than it began."""
-    changed = [word for option, value in changes.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    changed = [word for option, value in changes.items() if option in CHANGEABLE for word in (f"--{option.replace('_', '-')}", str(value))]
     return f"{command}; {shlex.join(['tetrarchia', 'train', '--resume', '--name', name, *changed])}" if changed else command
 
 
@@ -144,7 +163,7 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
     if run.timesteps == 0:
         _evaluate(run, folder)  # what PPO adds is what comes after this
     with _stop_requested(run.group) as stop:
-        while run.group.broadcast(run.progress < 1 and not stop()):
+        while run.group.broadcast(run.progress < 1) and not run.group.any(stop()):
             before = run.timesteps
             train_iteration(run)
             bar.update(task, completed=run.progress, description=f"PPO {run.timesteps / 1e6:.1f} M")
@@ -152,12 +171,11 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
                 _evaluate(run, folder)
             if _passes(before, run.timesteps, run.config.save_freq):
                 _save(run, folder, command, LATEST)
-        stopped = run.group.broadcast(stop())
+        stopped = run.group.any(stop())
     if stopped:
         _save(run, folder, command, LATEST)
-        if not run.group.is_rank_0:
-            return folder
-        print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {folder.name}")
+        if run.group.is_rank_0:
+            print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {folder.name}")
         return folder / LATEST
     if run.group.is_rank_0 and last_measured(folder) < run.timesteps:
         _evaluate(run, folder)
@@ -199,15 +217,16 @@ def _save(run: Run, folder: Path, command: str, goal: str) -> None:
 def _stop_requested(group: ProcessGroup) -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed, or SIGTERM sent, as clusters do: the iteration under way is finished first.
 
-    A second one stops at once. Only rank 0 hears them.
+    A second one stops at once. A launcher tells all its processes.
     """
     asked: list[int] = []
-    if not group.is_rank_0:
+    if threading.current_thread() is not threading.main_thread():  # no other hears signals
         yield lambda: False
         return
 
     def note(number: int, _: Any) -> None:
-        print("stopping after this iteration; Ctrl-C again stops at once, without saving", file=sys.stderr)
+        if group.is_rank_0:
+            print("stopping after this iteration; Ctrl-C again stops at once, without saving", file=sys.stderr)
         asked.append(number)
         restore()
 
