@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
-from torch.distributed import TCPStore
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
@@ -174,11 +173,11 @@ def _started(world_size: int) -> Iterator[ProcessGroup]:
             other.check()
 
 
-def _own_store() -> TCPStore:
+def _own_store() -> "distributed.TCPStore":
     """Where the processes of this machine meet; nobody from elsewhere is heard."""
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
-        return TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
+        return distributed.TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
 
 
 @contextmanager
