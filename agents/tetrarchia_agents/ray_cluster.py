@@ -1,7 +1,6 @@
-"""Joining a Ray cluster (Moritz et al., Ray: a distributed framework for emerging AI applications, OSDI 2018).
+"""A Ray cluster for this process: one that runs already, or one of this machine alone that ends with it.
 
-What is wrong with an address or with a node is told in one sentence and within a minute, before any work is handed out.
-Ray is an extra: only this module and the two that work on Ray import it, and only when they are asked to.
+Moritz and others, "Ray: A Distributed Framework for Emerging AI Applications", OSDI 2018. What Ray writes goes into its own log files.
 """
 
 import os
@@ -10,153 +9,129 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from tetrarchia_env import __version__
 from tetrarchia_env.schema import one_line
 
 LOCAL, AUTO = "local", "auto"
-CLIENT = "ray://"
-TCP_PATIENCE = 10.0  # seconds until a port must answer
-PROBE_PATIENCE = 60.0  # seconds until a cluster must be joined
-NODE_PATIENCE = 120.0  # seconds until each node must tell what it has: its first process loads this package
-# Ray asks a wrong port again for many minutes, or ends the process that asked: so a process of its own asks first.
-PROBE = """
+ADDRESSES = f"HOST:PORT of a cluster's head, {AUTO} for the one that runs on this machine, or {LOCAL} for a new one"
+CONNECTION = 10.0  # seconds to reach a port
+NODE_ANSWER = 120.0  # seconds until every node has told what it has: its first process loads this package
+ANSWER = 30.0  # seconds until a cluster has answered, loading Ray included; left alone, Ray tries for two minutes
+STORE = 200_000_000  # bytes of results on their way: Ray alone would take a third of the memory
+QUIET = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
+SILENT = {"RAY_DEDUP_LOGS_SKIP_REGEX": ".", "RAY_USAGE_STATS_ENABLED": "0"}  # else the log of every node lost is printed
+TRY = """
 import sys, ray
 try:
-    ray.init(address=sys.argv[1], log_to_driver=False, configure_logging=False)
-except (ConnectionError, RuntimeError, ValueError) as error:
-    sys.exit(f"PROBE {error}")
+    ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+except BaseException as error:
+    sys.exit(f"{type(error).__name__}: {error}")
 """
 
 
-@dataclass(frozen=True)
-class Node:
-    """A machine of the cluster, as Ray names it."""
+def load_ray() -> Any:
+    """The library; ValueError if it is not installed."""
+    for name, value in SILENT.items():
+        os.environ.setdefault(name, value)  # read when it is loaded
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise ValueError('this needs Ray: pip install "tetrarchia[ray]"') from None
+    return ray
 
-    node_id: str
-    name: str
-    cpus: int
+
+def address_of(given: str) -> str:
+    """The address given, else RAY_ADDRESS, else a new cluster of this machine; ValueError if it is none."""
+    address = given or os.environ.get("RAY_ADDRESS", "") or LOCAL
+    host, _, port = address.rpartition(":")
+    if address not in (LOCAL, AUTO) and not (host and "/" not in host and port.isdecimal() and int(port) < 1 << 16):
+        raise ValueError(f"ray: an address is {ADDRESSES}, not {address!r}")
+    return address
 
 
 @contextmanager
-def ray_cluster(address: str, needed: Sequence[str] = (), cpus: int | None = None) -> Iterator[list[Node]]:
-    """The nodes of the cluster at `address`; of a new one on this machine, with so many CPUs, if it is `local`.
+def connected(given: str, cpus: int | None = None) -> Iterator[None]:
+    """This process is a driver of that cluster, meanwhile; ValueError, in one sentence and within a minute, if that cannot be.
 
-    Every node has the modules in `needed` and this version; ValueError in one sentence if not. The connection is closed in the end.
+    cpus: of a new cluster of this machine; if not given, all
     """
-    ray = import_ray()
+    ray, address = load_ray(), address_of(given)
     if address == LOCAL:
-        _start(lambda: ray.init(num_cpus=cpus, include_dashboard=False, **_quiet()))
+        ray.init(address=LOCAL, num_cpus=cpus, object_store_memory=STORE, **QUIET)
     else:
-        _probe(_checked(address))
-        _start(lambda: ray.init(address=address, **_quiet()))
+        _check_answer(address)
+        ray.init(address=address, **QUIET)
     try:
-        nodes = alive_nodes()
-        _check_nodes(nodes, needed)
-        yield nodes
+        yield
     finally:
         ray.shutdown()
 
 
-def import_ray() -> Any:
-    """Ray, which tells nobody that it is used."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of what it will do in a later version
+def _check_answer(address: str) -> None:
+    """That a cluster is there and of our version of Ray: another process tries, which can be stopped."""
+    _check_port(address)
     try:
-        import ray
-    except ModuleNotFoundError as error:
-        raise ValueError(f'running on Ray needs the package {error.name}: pip install "tetrarchia[ray]"') from None
-    return ray
-
-
-def alive_nodes() -> list[Node]:
-    """Those of the cluster that this process has joined."""
-    found = [one for one in import_ray().nodes() if one["Alive"]]
-    return [Node(one["NodeID"], one["NodeManagerHostname"], int(one["Resources"].get("CPU", 0))) for one in found]
-
-
-def _quiet() -> dict[str, Any]:
-    return {"log_to_driver": False, "logging_level": "ERROR"}
-
-
-def _start(init: Callable[[], Any]) -> None:
-    try:
-        init()
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise ValueError(f"Ray cannot be joined: {_first_line(str(error))}") from None
-
-
-def _checked(address: str) -> str:
-    """An address as this package takes it, at which something answers."""
-    if address == AUTO:
-        return address
-    host, _, port = address.rpartition(":")
-    if not host or "/" in host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        why = "; run the command on a node of the cluster instead" if address.startswith(CLIENT) else ""
-        raise ValueError(f"the address of a Ray cluster is {LOCAL}, {AUTO} or HOST:PORT, such as 10.0.0.1:6379, not {address!r}{why}")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), TCP_PATIENCE).close()
-    except OSError as error:
-        raise ValueError(f"no Ray cluster answers at {address}: {error.strerror or error}") from None
-    return address
-
-
-def _probe(address: str) -> None:
-    """That Ray is there, of the same version and with the same Python: nothing that this process cannot come back from."""
-    try:
-        tried = subprocess.run([sys.executable, "-c", PROBE, address], capture_output=True, text=True, timeout=PROBE_PATIENCE)
+        tried = subprocess.run([sys.executable, "-c", TRY, address], capture_output=True, text=True, errors="replace", timeout=ANSWER)
     except subprocess.TimeoutExpired:
-        raise ValueError(f"what answers at {address} is no Ray cluster: it did not join within {PROBE_PATIENCE:.0f} s") from None
+        raise ValueError(f"ray: what answers at {address!r} is no Ray cluster: it said nothing of use within {ANSWER:.0f} s") from None
     if tried.returncode:
-        told = tried.stderr.rpartition("PROBE ")[2]
-        raise ValueError(f"the Ray cluster at {address} cannot be joined: {_first_line(told)}")
+        raise ValueError(f"ray: there is no joining the cluster at {address!r} ({_reason(tried.stderr)})")
 
 
-def _first_line(text: str) -> str:
-    """Of what Ray says, which goes on for pages."""
-    return one_line(text.strip().partition("\n")[0]).rstrip(".: ") or "Ray does not say why"
+def _check_port(address: str) -> None:
+    if address == AUTO:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECTION).close()
+    except OSError as error:
+        raise ValueError(f"ray: no cluster is at {address!r} ({error.strerror or error}): an address is {ADDRESSES}") from None
 
 
-def _check_nodes(nodes: Sequence[Node], needed: Sequence[str]) -> None:
-    """That each node has this version of the package, and all that the work needs."""
-    ray = import_ray()
+def _reason(noise: str) -> str:
+    """What went wrong, without the lines of Ray's log before it."""
+    lines = [line for line in noise.splitlines() if line.strip() and not line.startswith("[")]
+    return one_line(" ".join(lines)) or "it gave no reason"
+
+
+def check_nodes(modules: Sequence[str]) -> None:
+    """That every node has this version of the package, and these modules; ValueError in one sentence if not."""
+    ray = load_ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    ask = ray.remote(_question(tuple(needed)))
-    asked = [
-        ask.options(num_cpus=0, max_retries=1, scheduling_strategy=NodeAffinitySchedulingStrategy(node.node_id, soft=False)).remote()
-        for node in nodes
-    ]
-    try:
-        answers = ray.get(asked, timeout=NODE_PATIENCE)
-    except (ray.exceptions.RayError, TimeoutError) as error:
-        raise ValueError(f"a node of the Ray cluster starts no process: {_first_line(str(error))}") from None
-    for node, (version, missing) in zip(nodes, answers, strict=True):
-        _check_node(node, version, missing)
+    ask = ray.remote(_question(tuple(modules)))
+    places = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    there = [NodeAffinitySchedulingStrategy(node, soft=False) for node in places]
+    asked = [ask.options(num_cpus=0, scheduling_strategy=one).remote() for one in there]
+    for name, answer in zip(places.values(), asked, strict=True):
+        try:
+            _check_node(name, *ray.get(answer, timeout=NODE_ANSWER))
+        except (ray.exceptions.RayError, TimeoutError) as error:
+            raise ValueError(f"ray: node {name} starts no process ({_reason(str(error))})") from None
 
 
-def _check_node(node: Node, version: str, missing: str) -> None:
-    if missing:
-        raise ValueError(
-            f"the Ray node {node.name} has no module {missing}: install tetrarchia {__version__} with its extras on every node"
-        )
-    if version != __version__:
-        raise ValueError(f"the Ray node {node.name} has tetrarchia {version}, not {__version__}: install the same version on every node")
+def _check_node(name: str, version: str, trouble: str) -> None:
+    if version and version != __version__:
+        raise ValueError(f"ray: node {name} has version {version} of tetrarchia, not {__version__}: install the same on all nodes")
+    if trouble:
+        raise ValueError(f"ray: node {name} cannot load tetrarchia ({trouble}): install version {__version__} there, with its extras")
 
 
-def _question(needed: tuple[str, ...]) -> Callable[[], tuple[str, str]]:
-    """A function inside a function travels as code: one of a module would need that module, which a node may not have."""
+def _question(modules: tuple[str, ...]) -> Callable[[], tuple[str, str]]:
+    """What a node has, or what it lacks. A function inside a function travels whole: one of a module would need that module there."""
 
     def answer() -> tuple[str, str]:
         import importlib
 
+        found = ""
         try:
-            for name in needed:
+            found = str(importlib.import_module("tetrarchia_env").__version__)
+            for name in modules:
                 importlib.import_module(name)
-            return importlib.import_module("tetrarchia_env").__version__, ""
-        except ModuleNotFoundError as error:
-            return "", error.name or "tetrarchia_env"
+        except ImportError as error:
+            return found, str(error)
+        return found, ""
 
     return answer
