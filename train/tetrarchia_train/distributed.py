@@ -12,15 +12,15 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
-from torch.distributed.distributed_c10d import PrefixStore, Store
-from torch.distributed.rendezvous import rendezvous
+from torch.distributed import PrefixStore, Store, TCPStore, rendezvous  # type: ignore[attr-defined]
 
 from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
-from tetrarchia_train.launcher import ADDRESS, PORT, VARIABLES, WORLD_SIZE, launched
+from tetrarchia_train.launcher import ADDRESS, PORT, VARIABLES, WORLD_SIZE, Place, launched
 
 TIMEOUT = timedelta(days=7)  # rank 0 may evaluate for long, or be paused
 MEETING = timedelta(minutes=15)  # until all processes of a launcher must have come
@@ -29,12 +29,17 @@ GRACE = 2.0  # seconds that rank 0 has to end a process that it has left
 PATIENCE = 10.0  # seconds that rank 0 has to notice by itself that another process failed
 
 
+def _nothing(_: Path) -> None:
+    """What most do when a run was kept."""
+
+
 @dataclass(frozen=True)
 class ProcessGroup:
     """A process among those that train one network; all of them call the same methods in the same order."""
 
     rank: int = 0
     world_size: int = 1
+    on_save: Callable[[Path], None] = _nothing
 
     @property
     def is_rank_0(self) -> bool:
@@ -99,6 +104,9 @@ class ProcessGroup:
             gradient.copy_(mean.view_as(gradient))
 
 
+ALONE = ProcessGroup()
+
+
 def _gradient(parameter: Tensor) -> Tensor:
     """That of a parameter, 0 where a minibatch did not need it: all processes average the same parameters."""
     if parameter.grad is None:
@@ -107,32 +115,31 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 
 @contextmanager
-def launched_group() -> Iterator[ProcessGroup]:
-    """The group that a launcher has put this process into; without a launcher this process is alone, and leads."""
-    place = launched()
-    if place is None or place.world_size == 1:
-        yield ProcessGroup()
+def launched_group(on_save: Callable[[Path], None] = _nothing) -> Iterator[ProcessGroup]:
+    """The group that a launcher has put this process into; without a launcher this process is alone, and leads.
+
+    on_save: what all of its processes do with the folder of a run that was kept
+    """
+    group = ProcessGroup(*launched() or Place(), on_save)
+    if group.world_size == 1:
+        yield group
         return
-    group = ProcessGroup(*place)
-    with _gone_in_one_sentence(), nullcontext(group) if distributed.is_initialized() else _joined(group):
+    with _gone_in_one_sentence(), nullcontext() if distributed.is_initialized() else _joined(group):
         yield group
         if group.is_rank_0:
             group.share(None)
 
 
 @contextmanager
-def process_group(world_size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[ProcessGroup]:
+def process_group(world_size: int, work: Callable[..., Any], *arguments: Any, leader: ProcessGroup | None = None) -> Iterator[ProcessGroup]:
     """This process as rank 0 of a group; the other processes do `work(group, *arguments)`.
 
-    They are those of the launcher, or new ones on this machine, which end with this process.
+    They are those of the launcher, if `leader` leads any, or new ones on this machine, which end with this process.
     """
-    place = launched()
-    if place is not None and place.world_size != world_size:
-        raise ValueError(f"the run has {world_size} processes, but the launcher has started {place.world_size}")
-    if world_size == 1:
-        yield ProcessGroup()
-        return
-    with nullcontext(ProcessGroup(*place)) if place else _started(world_size) as group:
+    group = leader or ALONE
+    if launched() and group.world_size != world_size:
+        raise ValueError(f"the run has {world_size} processes, but the launcher has started {group.world_size}")
+    with nullcontext(group) if group.world_size == world_size else _started(world_size) as group:
         group.share((work, arguments))
         yield group
 
@@ -173,11 +180,11 @@ def _started(world_size: int) -> Iterator[ProcessGroup]:
             other.check()
 
 
-def _own_store() -> "distributed.TCPStore":
+def _own_store() -> TCPStore:
     """Where the processes of this machine meet; nobody from elsewhere is heard."""
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
-        return distributed.TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
+        return TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
 
 
 @contextmanager

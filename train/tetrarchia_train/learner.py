@@ -21,7 +21,7 @@ from tetrarchia_env.observation import SIZE
 from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.distributed import ProcessGroup
+from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.held_out import EvalResult, eval_tasks, evaluate
 from tetrarchia_train.logs import RolloutStats, Stopwatch, log_eval
 from tetrarchia_train.policy import NetworkPolicy, ReusedRolloutBuffer
@@ -31,7 +31,6 @@ from tetrarchia_train.variance_reduction import ControlVariate, Floats
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
 GAMMA = 1.0  # a discount for each step would teach to end turns early; the discount is for each turn, in the terminal reward
 WIN, LOSS = 2.0, 0.0  # a loss costs nothing: else a policy would learn to put off the end
-ALONE = ProcessGroup()
 
 
 @dataclass

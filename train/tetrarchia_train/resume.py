@@ -23,9 +23,9 @@ from tetrarchia_env.batched_games import STATE
 from tetrarchia_env.schema import MANY, checked
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.distributed import ProcessGroup
+from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.folders import found_folder, whole_folder
-from tetrarchia_train.learner import ALONE, Run, connect, make_env, make_model, training_reward
+from tetrarchia_train.learner import Run, connect, make_env, make_model, training_reward
 from tetrarchia_train.logs import Stopwatch
 
 RESUME = "resume"

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,74 +21,74 @@ from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
-from tetrarchia_train.distributed import ProcessGroup, follow, launched_group, process_group
+from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
 from tetrarchia_train.folders import found_folder, only_writer, whole_folder
 from tetrarchia_train.held_out import win_rates
 from tetrarchia_train.launcher import was_restarted
-from tetrarchia_train.learner import ALONE, Run, evaluate_run, new_run, pretrain_critic, train_iteration
+from tetrarchia_train.learner import Run, evaluate_run, new_run, pretrain_critic, train_iteration
 from tetrarchia_train.logs import append_progress, last_measured, new_logger, progress_bar, truncate_progress
 from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
 from tetrarchia_train.warm_start import BC, DEMONSTRATIONS, warm_start, warm_start_card
 
 RUNS = Path("runs")
+Learn = Callable[[TrainConfig, Path, str, str], Path]  # options, folder, last stage, command: to the last checkpoint
 STAGES = ("demonstrations", "bc", "ppo")
 OPTIONS, LATEST, FINAL = "options.yaml", "latest", "final"
 
 
-def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "") -> Path:
-    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is."""
+def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "", learn: Learn | None = None) -> Path:
+    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is.
+
+    learn: what does the work, if not the processes of the launcher or of this machine
+    """
     if until not in STAGES:
         raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
-    folder = RUNS / name
     with launched_group() as group:
-        return _train_new(config, folder, until, command) if group.is_rank_0 else follow(group) or folder
+        if not group.is_rank_0:
+            return follow(group) or RUNS / name
+        return _train(config, RUNS / name, until, command, learn or partial(learn_here, group))
 
 
-def resume(name: str, changes: dict[str, Any]) -> Path:
+def resume(name: str, changes: dict[str, Any], learn: Learn | None = None) -> Path:
     """Go on where a run was stopped, or further than it was meant to go; nothing is written if it cannot."""
-    folder = RUNS / name
     with launched_group() as group:
-        return _resume(folder, changes) if group.is_rank_0 else follow(group) or folder
+        if not group.is_rank_0:
+            return follow(group) or RUNS / name
+        return _resume(RUNS / name, changes, learn or partial(learn_here, group))
 
 
-def _train_new(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
+def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: Learn) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with only_writer(folder):
-        if found_folder(folder / RESUME) and was_restarted():
-            return _learn_on(config, folder, command)
-        if found_folder(folder / RESUME):
+        if found_folder(folder / RESUME) and not was_restarted():
             raise ValueError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
-        return _train(config, folder, until, command)
+        _write_options(folder, config, command)
+        return learn(config, folder, until, command)
 
 
-def _resume(folder: Path, changes: dict[str, Any]) -> Path:
+def _resume(folder: Path, changes: dict[str, Any], learn: Learn) -> Path:
     if not (folder / OPTIONS).is_file():
         raise ValueError(f"there is no run to resume in {folder}")
     with only_writer(folder):
         began, command = _read_options(folder / OPTIONS)
         config, command = began.resumed(changes), _continued(command, folder.name, changes)
-        if not found_folder(folder / RESUME):
-            return _train(config, folder, "ppo", command)  # it was stopped before PPO had anything to keep
-        _check_kept(folder, config, changes)
+        if found_folder(folder / RESUME):  # else it was stopped before PPO had anything to keep
+            _check_kept(folder, config, changes)
         _write_options(folder, config, command)
-        return _learn_on(config, folder, command)
+        return learn(config, folder, "ppo", command)
 
 
-def _learn_on(config: TrainConfig, folder: Path, command: str) -> Path:
-    """PPO from what was kept."""
-    with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
-        return _go_on(group, config, folder, command, bar)
-
-
-def _train(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
-    """All stages that are not done yet."""
-    _write_options(folder, config, command)
-    prepare(config)
+def learn_here(leader: ProcessGroup, config: TrainConfig, folder: Path, until: str, command: str) -> Path:
+    """All stages that are not done yet, by this process and those that follow it."""
     with progress_bar() as bar:
+        if found_folder(folder / RESUME):
+            with process_group(config.processes, _go_on, config, folder, command, leader=leader) as group:
+                return _go_on(group, config, folder, command, bar)
+        prepare(config)
         network = warm_start(config, folder, until, bar)
         if until != "ppo":
             return folder / (DEMONSTRATIONS if until == "demonstrations" else BC)
-        with process_group(config.processes, _begin, config, network, folder, command) as group:
+        with process_group(config.processes, _begin, config, network, folder, command, leader=leader) as group:
             return _begin(group, config, network, folder, command, bar)
 
 
@@ -200,6 +201,7 @@ def _evaluate(run: Run, folder: Path) -> None:
 def _save(run: Run, folder: Path, command: str, goal: str) -> None:
     """The run to resume, and its network as a checkpoint."""
     save_run(run, folder)
+    run.group.on_save(folder / RESUME)
     if not run.group.is_rank_0:
         return
     made = {
