@@ -22,7 +22,7 @@ from tetrarchia_env.observation import SIZE
 from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.distributed import ProcessGroup
+from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.held_out import EvalResult, eval_tasks, evaluate
 from tetrarchia_train.logs import RolloutStats, Stopwatch, log_eval
 from tetrarchia_train.policy import NetworkPolicy, ReusedRolloutBuffer, mixed_precision
@@ -30,7 +30,6 @@ from tetrarchia_train.rule_sets import label, with_levels
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
 
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
-ALONE = ProcessGroup()
 
 
 @dataclass
