@@ -12,7 +12,7 @@ from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import frames_of_play
-from tetrarchia_env.terminal.choices import links
+from tetrarchia_env.playing.choices import links
 from tetrarchia_env.terminal.player import size_wanted
 
 
