@@ -20,13 +20,14 @@ from tetrarchia_env.cli.examples import examples_of
 from tetrarchia_env.cli.levels import levels
 from tetrarchia_env.cli.play import play
 from tetrarchia_env.cli.replay import replay
+from tetrarchia_env.cli.serve import serve
 from tetrarchia_env.cli.train import train
 from tetrarchia_env.cli.watch import watch
 from tetrarchia_env.messages import printable
 
 NAME = "tetrarchia"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Play and watch": (watch, play, replay),
+    "Play and watch": (watch, play, serve, replay),
     "Measure and train": (eval_, train, bench),
     "Find your way": (levels, doctor),
 }

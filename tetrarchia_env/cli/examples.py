@@ -14,6 +14,10 @@ EXAMPLES = {
         "tetrarchia play --level 4200",
         "tetrarchia play --emperors diocletian,galerius --agents planner",
     ),
+    "serve": (
+        "tetrarchia serve",
+        "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
+    ),
     "replay": (
         "tetrarchia replay game.json",
         "tetrarchia replay game.json --html game.html",

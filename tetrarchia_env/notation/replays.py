@@ -104,6 +104,11 @@ def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> I
 
 def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all."""
+    write_whole(path, replay_text(replay))
+
+
+def replay_text(replay: Replay) -> str:
+    """What its file holds."""
     content = {
         "format": FORMAT,
         "environment": ENVIRONMENT,
@@ -113,7 +118,7 @@ def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
         "actions": replay.actions,
         "final": replay.final,
     }
-    write_whole(path, json.dumps(content, indent=1) + "\n")
+    return json.dumps(content, indent=1) + "\n"
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
@@ -124,7 +129,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
     ValueError: replay no_such_game.json: it cannot be read (No such file or directory)
     """
     try:
-        return _parse(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
+        return parse_replay(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
@@ -134,7 +139,8 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
     raise ValueError(f"replay {os.fspath(path)}: {one_line(reason)}")
 
 
-def _parse(content: object) -> Replay:
+def parse_replay(content: object) -> Replay:
+    """What a file held, as JSON data; ValueError if it is no replay."""
     version = checked(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
         raise ValueError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")

@@ -57,12 +57,12 @@ def replay_page(frames: Sequence[Shown], title: str) -> str:
     """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action."""
     if not frames:
         raise ValueError("a page needs at least one position")
-    shown = [_places(frame) for frame in frames]
+    shown = [places(frame) for frame in frames]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
     return Template(_file("page.html")).substitute(
-        first, title=clean(title), last=len(frames) - 1, log=_log(frames), game=_data(shown, _turns(frames)),
-        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=_signs(),
-        fonts=_fonts(), colours=_colours(), css=_file("page.css"), js=_file("page.js"),
+        first, title=clean(title), last=len(frames) - 1, log=_log(frames), game=_data(shown, turns_of(frames)),
+        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
+        fonts=fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"),
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _file(name: str) -> str:
 
 
 @cache
-def _fonts() -> str:
+def fonts() -> str:
     return "\n".join(_font(f"TetrarchiaSans-{name}.ttf", weight) for name, weight in (("Regular", "normal"), ("Bold", "bold")))
 
 
@@ -80,14 +80,15 @@ def _font(name: str, weight: str) -> str:
     return f'@font-face {{ font-family: "Tetrarchia Sans"; font-weight: {weight}; src: url(data:font/ttf;base64,{content}); }}'
 
 
-def _colours() -> str:
+def colours() -> str:
     """The colours of the drawing, for the style of the page."""
     names = {"ink": theme.INK, "paper": theme.PAPER, "accent": theme.PVRPLE, "gold": theme.GOLD_EDGE, "loss": panel.LOSS, "edge": theme.INK}
     emperors = [f".{name} {{ background: {look.fill}; color: {look.letters}; }}" for name, look in theme.EMPEROR_LOOKS.items()]
-    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors])
+    endings = [f".ending.{_class(outcome)} {{ background: {colour}; }}" for outcome, colour in panel.ENDING_COLOURS.items()]
+    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors, *endings])
 
 
-def _signs() -> str:
+def signs() -> str:
     """The pieces that the panel shows, to be used by name."""
     pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
     return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
@@ -100,13 +101,14 @@ def _data(shown: Sequence[Places], turns: list[int]) -> str:
     return json.dumps({"parts": list(numbers), "frames": frames, "turns": turns}, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _turns(frames: Sequence[Shown]) -> list[int]:
+def turns_of(frames: Sequence[Shown]) -> list[int]:
     """The frames that a turn begins with."""
     numbers = [frame.snapshot["turn"] for frame in frames]
     return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
 
 
-def _places(frame: Shown) -> Places:
+def places(frame: Shown) -> Places:
+    """What the page shows of a position, in parts of HTML and SVG."""
     snapshot = frame.snapshot
     return {
         "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
@@ -119,8 +121,12 @@ def _head(snapshot: Snapshot) -> str:
     turn = f"Turn {snapshot['turn'] + 1}"
     if snapshot["outcome"] not in ENDINGS:
         return f'<span class="turn">{turn}</span><span class="phase">{PHASES[snapshot["phase"]]}</span>'
-    (head, reason), colour = ENDINGS[snapshot["outcome"]], panel.ENDING_COLOURS[snapshot["outcome"]]
-    return f'<span class="ending" style="background:{colour}"><strong>{head}</strong>{turn}: {reason}</span>'
+    head, reason = ENDINGS[snapshot["outcome"]]
+    return f'<span class="ending {_class(snapshot["outcome"])}"><strong>{head}</strong>{turn}: {reason}</span>'
+
+
+def _class(outcome: str) -> str:
+    return outcome.replace(" ", "-")
 
 
 def _score(snapshot: Snapshot) -> str:

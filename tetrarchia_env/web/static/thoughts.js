@@ -1,0 +1,19 @@
+// What an agent thinks: the coach's advice for a decision, and the analysis of the whole game.
+import {byId, made, percent} from "./elements.js";
+import {label} from "./choices.js";
+
+const signed = (change) => `${change >= 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`;
+
+export function showCoach(advice, offered, play) {
+  const rows = advice.map(({text, probability, chance, change}) => {
+    const choice = offered.find((one) => one.action === text) ?? {action: text, place: ""};
+    return made("li", {}, made("button", {"data-advice": text, onclick: () => play(text)}, made("span", {class: "what", text: label(choice)}),
+      made("small", {text: `likes it ${percent(probability)}; chance to win ${percent(chance)} (${signed(change)})`})));
+  });
+  byId("coach").replaceChildren(made("h3", {text: "The coach would"}), made("ol", {}, ...rows));
+  byId("coach").hidden = false;
+}
+
+export function hideCoach() {
+  byId("coach").hidden = true;
+}
