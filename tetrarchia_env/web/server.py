@@ -39,6 +39,7 @@ def bound(host: str, port: int) -> socket.socket:
         made = socket.socket(family, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
+        made.listen(1024)  # who comes before the server is ready waits
     except OSError as error:
         raise ValueError(f"cannot serve at {host}, port {port}: {error.strerror or error}") from None
     return made
