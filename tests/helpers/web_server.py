@@ -1,6 +1,7 @@
 """A real server of rooms in a thread of the test, and pages that talk to it without a browser."""
 
 import json
+import socket
 import threading
 import time
 import urllib.error
@@ -111,11 +112,15 @@ class Visitor:
 
 
 @contextmanager
-def serving(folder: Path, agents: tuple[str, ...] = ("random",), limits: Limits | None = None, **services: Any) -> Iterator[Server]:
+def serving(
+    folder: Path, agents: tuple[str, ...] = ("random",), limits: Limits | None = None, send_buffer: int = 0, **services: Any
+) -> Iterator[Server]:
     """A server with these agents, until the test is over."""
     given = Services({name: offer(name) for name in agents} | services.pop("offered", {}), **services)
     house = House(Journal(folder), given, limits or Limits())
     place = bound("127.0.0.1", 0)
+    if send_buffer:
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     config = uvicorn.Config(make_app(house, lobby_data(house), Entrance()), log_level="warning", access_log=False, ws_max_size=4 * LARGEST, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)

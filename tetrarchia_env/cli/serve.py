@@ -9,12 +9,14 @@ from tetrarchia_env.cli.arguments import AGENTS, LEVEL_DIGITS, LEVELS, MODULES, 
 from tetrarchia_env.cli.levels import DIGITS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tetrarchia_env.batch import Games
     from tetrarchia_env.web.house import House
     from tetrarchia_env.web.workers import Offer
 
 STATE = "Where rooms are kept, so that a server that is started again goes on with them"
 MORE_AGENTS = "Offer these agents too, with commas, such as ppo:runs/mine/final"
-NOT_AT_ONCE = ("mcts", "planner")
 
 
 def serve(
@@ -48,7 +50,18 @@ def open_house(agents: str, state: Path | None) -> "House":
     house, journal = web("house"), web("journal")
     offered = offers(agents)
     compile_ahead()
-    return house.House(journal.Journal(state or state_folder()), house.Services(offered))  # type: ignore[no-any-return]
+    services = house.Services(offered, coach=coach("ppo") if "ppo" in offered else None)
+    return house.House(journal.Journal(state or state_folder()), services)  # type: ignore[no-any-return]
+
+
+def coach(name: str) -> "Callable[[Games], list[dict[str, Any]]]":
+    """What the coach says of a game: the likeliest actions of this agent, and what each does to the chance to win."""
+    from dataclasses import asdict
+
+    from tetrarchia_agents.thinking import advise, make_critic
+
+    critic = make_critic(name)
+    return lambda game: [asdict(advice) for advice in advise(critic, game)[0]]
 
 
 def state_folder() -> Path:

@@ -65,7 +65,8 @@ class Connection:
         if code != REPLACED:
             log.warning("a connection was closed: %s", reason)
         try:
-            await asyncio.wait_for(self._socket.close(code, reason[:100]), 1)
+            async with asyncio.timeout(1):
+                await self._socket.close(code, reason[:100])
         except (TimeoutError, RuntimeError, OSError):
             return  # it does not even listen to that
 
@@ -73,7 +74,8 @@ class Connection:
         while True:
             text = msgspec.json.encode(await self._waiting.get()).decode()
             try:
-                await asyncio.wait_for(self._socket.send_text(text), PATIENCE)
+                async with asyncio.timeout(PATIENCE):  # not wait_for, which forgets in Python 3.11 that it was cancelled
+                    await self._socket.send_text(text)
             except TimeoutError:
                 self.end(BUSY, f"it did not take a message within {PATIENCE:g} seconds")
                 return
