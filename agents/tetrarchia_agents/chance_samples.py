@@ -1,9 +1,10 @@
-"""An action played again and again by other dice: what its mean over chance is taken from.
+"""An action played by many dice, and the turn after it to its end: what means over chance are taken from.
 
-The first two dice of an action come in each of their 36 ways equally often (stratified sampling), so that an attack, which rolls
-no more than these, is reckoned exactly. All actions in one position get the same dice (common random numbers).
+The first two dice that fall come in each of their 36 ways equally often (stratified sampling), so that an attack is reckoned
+exactly. All actions in one position get the same dice (common random numbers), so that what differs between them is not luck.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -14,9 +15,10 @@ from tetrarchia_env.constants import ACTIONS
 
 Actions = NDArray[np.int64]
 RngStates = NDArray[np.uint64]
+Choose = Callable[[batch.Games], Actions]
 WAYS = 36  # that two dice can fall
 BLOCKS = 64  # sets of 36 RNG states, one for each way
-SAMPLES = 4 * WAYS
+SAMPLES = 2 * WAYS
 TRIED = 1 << 14  # states among which there are BLOCKS of each way, many times as many as needed
 
 
@@ -32,6 +34,34 @@ def play_again(before: batch.Games, actions: Actions, rngs: RngStates) -> batch.
     copies = np.repeat(before, rngs.shape[1])
     copies["dice"] = rngs.ravel()
     return play_once(copies, np.repeat(actions, rngs.shape[1]))
+
+
+def turn_ends(games: batch.Games, actions: Actions, choose: Choose, samples: int) -> batch.Games:
+    """[games, samples] how the turn can end: after the action in each game, `choose` plays the rest of the turn in every copy.
+
+    Copies are made where the first dice fall. A game that ends without any is there as often as all others.
+    """
+    ends = np.repeat(games, samples).reshape(len(games), samples)
+    rows = np.arange(len(games))
+    while len(rows):
+        before = ends[rows, 0]
+        after = play_once(before, actions)
+        rolled = after["dice"] != before["dice"]
+        ends[rows] = after[:, np.newaxis]
+        if rolled.any():
+            rngs = stratified_rngs(before[rolled], samples)
+            ends[rows[rolled]] = play_again(before[rolled], actions[rolled], rngs).reshape(-1, samples)
+        rows = rows[~rolled & ~batch.is_over(after)]
+        actions = choose(ends[rows, 0]) if len(rows) else actions[:0]
+    return _finished_turns(ends, games["turn"], choose)
+
+
+def _finished_turns(ends: batch.Games, turns: NDArray[np.int64], choose: Choose) -> batch.Games:
+    """Play on wherever the turn still lasts, because an attack was the first to roll dice."""
+    copies, turns = ends.ravel(), np.repeat(turns, ends.shape[1])
+    while len(rows := np.flatnonzero(~batch.is_over(copies) & (copies["turn"] == turns))):
+        copies[rows] = play_once(copies[rows], choose(copies[rows]))
+    return copies.reshape(ends.shape)
 
 
 def stratified_rngs(games: batch.Games, samples: int = SAMPLES) -> RngStates:

@@ -10,30 +10,21 @@ from numpy.typing import NDArray
 from tetrarchia_agents.agent import Actions
 from tetrarchia_agents.calibration import Amounts, Calibration, read_calibration, shares_of_a_win
 from tetrarchia_agents.cards import find_checkpoint
-from tetrarchia_agents.chance_samples import SAMPLES, play_again, play_once, stratified_rngs
+from tetrarchia_agents.chance_samples import SAMPLES, turn_ends
 from tetrarchia_agents.ppo import BATCH, PPOAgent
 from tetrarchia_agents.registry import make_agent
 from tetrarchia_env import batch
+from tetrarchia_env.game_analysis import Advice
 from tetrarchia_env.notation import action_text
 
 SHOWN = 3  # actions of a decision
 
 
 @dataclass(frozen=True)
-class Advice:
-    """One of the likeliest actions in a position."""
-
-    action: int
-    text: str
-    probability: float  # that the policy takes it
-    chance: float  # to win after it, in the mean over the dice that it rolls
-    change: float  # of the chance to win
-
-
-@dataclass(frozen=True)
 class Critic:
     """A network whose value was calibrated: it tells how likely the game is won if its own policy plays on."""
 
+    name: str  # as agents are named
     agent: PPOAgent
     calibration: Calibration
 
@@ -48,14 +39,20 @@ class Critic:
         return chances
 
     def action_values(self, games: batch.Games, actions: Actions, samples: int = SAMPLES) -> Amounts:
-        """The chance to win after the action in each game, in the mean over its dice; games in the same position get the same dice."""
-        after = play_once(games, actions)
-        values = self.win_probabilities(after)
-        rolled = np.flatnonzero(after["dice"] != games["dice"])
-        if len(rolled):
-            copies = play_again(games[rolled], actions[rolled], stratified_rngs(games[rolled], samples))
-            values[rolled] = self.win_probabilities(copies).reshape(len(rolled), samples).mean(axis=1)
-        return values
+        """The chance to win after the action in each game: at the end of the turn, which the policy plays on, in the mean over dice.
+
+        In the middle of a turn a critic errs more than between two: actions are compared where all have the same behind them.
+        """
+        if not len(games):
+            return np.zeros(0)
+        ends = turn_ends(games, actions, self.choose, samples)
+        chances: Amounts = self.win_probabilities(ends.ravel()).reshape(ends.shape).mean(axis=1)
+        return chances
+
+    def choose(self, games: batch.Games) -> Actions:
+        """The likeliest action of each game."""
+        likeliest: Actions = self.agent.evaluate_positions(games)[0].argmax(axis=1)
+        return likeliest
 
     def _values(self, games: batch.Games) -> NDArray[np.float32]:
         with torch.inference_mode():
@@ -68,7 +65,7 @@ def make_critic(name: str) -> Critic:
     agent = make_agent(name)
     if not isinstance(agent, PPOAgent):
         raise ValueError(f"agent {name!r} has no network that judges positions: choose ppo, or ppo:CHECKPOINT")
-    return Critic(agent, read_calibration(find_checkpoint(agent.checkpoint), agent.digest))
+    return Critic(name, agent, read_calibration(find_checkpoint(agent.checkpoint), agent.digest))
 
 
 def likeliest_actions(agent: PPOAgent, games: batch.Games, most: int = SHOWN) -> list[list[tuple[int, float]]]:
@@ -85,11 +82,10 @@ def advise(critic: Critic, games: batch.Games, most: int = SHOWN, samples: int =
     likeliest = likeliest_actions(critic.agent, games, most)
     rows = np.repeat(np.arange(len(games)), [len(actions) for actions in likeliest])
     actions = np.array([action for found in likeliest for action, _ in found], dtype=np.int64)
-    after, now = critic.action_values(games[rows], actions, samples).tolist(), critic.win_probabilities(games).tolist()
-    chances = iter(after)
-    return [_advice(found, [next(chances) for _ in found], now[row]) for row, found in enumerate(likeliest)]
+    chances = iter(critic.action_values(games[rows], actions, samples).tolist())
+    return [_advice(found, [next(chances) for _ in found]) for found in likeliest]
 
 
-def _advice(likeliest: Sequence[tuple[int, float]], chances: Sequence[float], now: float) -> list[Advice]:
+def _advice(likeliest: Sequence[tuple[int, float]], chances: Sequence[float]) -> list[Advice]:
     pairs = zip(likeliest, chances, strict=True)
-    return [Advice(action, action_text(action), probability, chance, chance - now) for (action, probability), chance in pairs]
+    return [Advice(action, action_text(action), probability, chance, chance - chances[0]) for (action, probability), chance in pairs]

@@ -13,7 +13,7 @@ pytest.importorskip("safetensors")
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents.calibration import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_agents.cards import CHECKPOINTS  # noqa: E402
-from tetrarchia_agents.chance_samples import WAYS, play_again, play_once, stratified_rngs  # noqa: E402
+from tetrarchia_agents.chance_samples import WAYS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
 from tetrarchia_agents.thinking import Critic, advise, likeliest_actions, make_critic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
@@ -22,6 +22,7 @@ from tetrarchia_env.engine.state import OFF  # noqa: E402
 from tetrarchia_env.notation import action_id  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
+FIVE_BORDERS = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "LIBYA")
 ATTACK = {"emperors": {"diocletian": "LVSITANIA"}, "armies": [["CARTHAGINENSIS", "I", "army"]]}
 
 
@@ -93,13 +94,33 @@ def test_the_mean_over_an_attack_is_that_of_its_36_ways() -> None:
     assert beaten.sum() == 8 * odds(game[0], 0, int(game["army_at"][0][0]))[0]
 
 
-def test_an_action_without_dice_is_worth_the_position_after_it(critic: Critic) -> None:
-    game = position(emperors={"diocletian": "BITHYNIA"})
-    move = np.array([next(a for a in np.flatnonzero(batch.legal_masks(game)[0]) if 13 <= a < 61)])
+def test_the_turn_is_played_to_its_end_by_each_set_of_dice(critic: Critic) -> None:
+    games = some_games()
+    actions = critic.choose(games)
 
-    value = critic.action_values(game, move)
+    ends = turn_ends(games, actions, critic.choose, WAYS)
 
-    assert value[0] == critic.win_probabilities(play_once(game, move))[0]
+    assert ends.shape == (len(games), WAYS)
+    assert ((ends["turn"] == games["turn"][:, np.newaxis] + 1) | batch.is_over(ends)).all()
+    assert len({end.tobytes() for end in ends[0]}) > WAYS // 2
+
+
+def test_an_action_that_ends_the_game_without_dice_is_worth_its_outcome(critic: Critic) -> None:
+    game = position(emperors={"diocletian": "PERSIA"}, tokens=dict.fromkeys(FIVE_BORDERS, "maximian"), supply={"maximian": 0})
+
+    assert critic.action_values(game, np.array([action_id("secure")])).tolist() == [1.0]
+
+
+def test_a_turn_that_goes_on_as_the_policy_would_is_worth_the_same_after_a_step_without_dice(critic: Critic) -> None:
+    games = some_games(5)
+    actions = critic.choose(games)
+    after = play_once(games, actions)
+    still = (after["dice"] == games["dice"]) & ~batch.is_over(after)
+    assert still.any()
+
+    now, later = critic.action_values(games[still], actions[still]), critic.action_values(after[still], critic.choose(after[still]))
+
+    np.testing.assert_allclose(now, later, atol=1e-5)
 
 
 def test_the_coach_tells_what_each_action_does_to_the_chance(critic: Critic) -> None:
@@ -107,12 +128,12 @@ def test_the_coach_tells_what_each_action_does_to_the_chance(critic: Critic) -> 
 
     told = advise(critic, games)
 
-    now = critic.win_probabilities(games)
     for row, found in enumerate(told):
         assert 1 <= len(found) <= 3
+        assert found[0].change == 0
         for one in found:
             assert one.chance == pytest.approx(critic.action_values(games[row : row + 1], np.array([one.action]))[0], abs=1e-5)
-            assert one.change == pytest.approx(one.chance - now[row], abs=1e-5)
+            assert one.change == pytest.approx(one.chance - found[0].chance)
             assert action_id(one.text) == one.action
 
 

@@ -21,6 +21,7 @@ EXAMPLES = {
     "replay": (
         "tetrarchia replay game.json",
         "tetrarchia replay game.json --html game.html",
+        "tetrarchia replay game.json --html game.html --analyse ppo",
     ),
     "eval": (
         "tetrarchia eval --agents planner --level 4200 --games 1000",

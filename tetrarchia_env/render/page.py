@@ -14,6 +14,7 @@ from string import Template
 from typing import Protocol
 
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import panel, theme
 from tetrarchia_env.render.legend import legend
@@ -21,6 +22,7 @@ from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
 from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 SIGN = "-16 -18 32 36"  # what is seen of a piece that stands as a sign in the panel
@@ -53,16 +55,24 @@ class Shown(Protocol):
         """Those of the last Barbarian phase."""
 
 
-def replay_page(frames: Sequence[Shown], title: str) -> str:
-    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action."""
+def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | None = None) -> str:
+    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action.
+
+    With an analysis it also shows what an agent thinks: the curve of the chance to win, likeliest actions, skill and luck of each turn.
+    """
     if not frames:
         raise ValueError("a page needs at least one position")
-    shown = [places(frame) for frame in frames]
+    if analysis:
+        check_analysis(analysis, len(frames))
+    judged = analysis if analysis and analysis.decisions else None
+    shown = [places(frame) | ({"thoughts": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
+    thinking = f'<section id="thoughts" aria-label="What {clean(judged.critic)} thinks">{first["thoughts"]}</section>' if judged else ""
     return Template(_file("page.html")).substitute(
-        first, title=clean(title), last=len(frames) - 1, log=_log(frames), game=_data(shown, turns_of(frames)),
+        first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
+        curve=curve(judged) if judged else "", thinking=thinking,
         width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
-        fonts=fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"),
+        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"),
     )  # fmt: skip
 
 
@@ -71,7 +81,7 @@ def _file(name: str) -> str:
 
 
 @cache
-def fonts() -> str:
+def _fonts() -> str:
     return "\n".join(_font(f"TetrarchiaSans-{name}.ttf", weight) for name, weight in (("Regular", "normal"), ("Bold", "bold")))
 
 
@@ -101,7 +111,7 @@ def _data(shown: Sequence[Places], turns: list[int]) -> str:
     return json.dumps({"parts": list(numbers), "frames": frames, "turns": turns}, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def turns_of(frames: Sequence[Shown]) -> list[int]:
+def _turns(frames: Sequence[Shown]) -> list[int]:
     """The frames that a turn begins with."""
     numbers = [frame.snapshot["turn"] for frame in frames]
     return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
@@ -176,23 +186,25 @@ def _facts(snapshot: Snapshot, dice: str) -> str:
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
-def _log(frames: Sequence[Shown]) -> str:
+def _log(frames: Sequence[Shown], analysis: GameAnalysis | None) -> str:
     """A list for each turn; an entry for each frame, under the turn in which it was decided."""
-    decided_in = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))]
+    decided_in, marked = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))], marks(analysis, len(frames))
     lists = []
-    for _, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):
+    for number, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):
         entries = list(numbers)
-        lists.append(_turn(decided_in[entries[0]], [_entry(frames[k]) for k in entries]))
+        line = turn_line(analysis, number) if analysis else ""
+        lists.append(_turn(decided_in[entries[0]], line, [_entry(frames[k], marked[k]) for k in entries]))
     return "".join(lists)
 
 
-def _turn(snapshot: Snapshot, entries: list[str]) -> str:
-    return f"<h2>Turn {snapshot['turn'] + 1}, {snapshot['emperor'].capitalize()}</h2><ol>{''.join(entries)}</ol>"
+def _turn(snapshot: Snapshot, line: str, entries: list[str]) -> str:
+    return f"<h2>Turn {snapshot['turn'] + 1}, {snapshot['emperor'].capitalize()}</h2>{line}<ol>{''.join(entries)}</ol>"
 
 
-def _entry(frame: Shown) -> str:
+def _entry(frame: Shown, mark: str) -> str:
     who = theme.EMPEROR_LOOKS[frame.agent].letter if frame.agent else "\N{MIDDLE DOT}"
     lines = [clean(line) for line in frame.story] or [clean(frame.action or "the game begins")]
     says = "".join(f'<span class="says{" more" if k else ""}">{line}</span>' for k, line in enumerate(lines))
+    says += f'<span class="says worst">{clean(mark)}</span>' if mark else ""
     badge = f'<span class="who {frame.agent or ""}" aria-hidden="true">{who}</span>'
     return f'<li><button tabindex="-1">{badge}<span>{says}</span></button></li>'

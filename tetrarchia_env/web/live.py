@@ -78,7 +78,8 @@ class LiveRoom:
                 await self._ask()
         except Exception as error:  # an agent's mistake must not end the room
             log.warning("an agent could not decide: %s", one_line(f"{type(error).__name__}: {error}"))
-            self._tell_all(lambda _: {"type": "refused", "sentence": f"the agent could not decide: {one_line(str(error), 200)}"})
+            sentence = f"the agent could not decide: {one_line(str(error), 200)}"
+            self._tell_all(lambda _: {"type": "refused", "sentence": sentence})
         finally:
             self._thinking = None
 
