@@ -121,7 +121,13 @@ def serving(
     place = bound("127.0.0.1", 0)
     if send_buffer:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    config = uvicorn.Config(make_app(house, lobby_data(house), Entrance()), log_level="warning", access_log=False, ws_max_size=4 * LARGEST, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        make_app(house, lobby_data(house), Entrance()),
+        log_level="warning",
+        access_log=False,
+        ws_max_size=4 * LARGEST,
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()

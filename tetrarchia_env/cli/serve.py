@@ -11,7 +11,6 @@ from tetrarchia_env.cli.levels import DIGITS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tetrarchia_env.batch import Games
     from tetrarchia_env.web.house import House
     from tetrarchia_env.web.workers import Offer
 
@@ -50,18 +49,22 @@ def open_house(agents: str, state: Path | None) -> "House":
     house, journal = web("house"), web("journal")
     offered = offers(agents)
     compile_ahead()
-    services = house.Services(offered, coach=coach("ppo") if "ppo" in offered else None)
+    services = house.Services(offered, **(thinkers("ppo") if "ppo" in offered else {}))
     return house.House(journal.Journal(state or state_folder()), services)  # type: ignore[no-any-return]
 
 
-def coach(name: str) -> "Callable[[Games], list[dict[str, Any]]]":
-    """What the coach says of a game: the likeliest actions of this agent, and what each does to the chance to win."""
+def thinkers(name: str) -> "dict[str, Callable[..., Any]]":
+    """Who thinks aloud, by this agent's network: the coach of a game, and who judges a whole game afterwards."""
     from dataclasses import asdict
 
+    from tetrarchia_agents.skill_and_luck import analyse_replay
     from tetrarchia_agents.thinking import advise, make_critic
 
     critic = make_critic(name)
-    return lambda game: [asdict(advice) for advice in advise(critic, game)[0]]
+    return {
+        "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
+        "analyse": lambda replay: analyse_replay(critic, replay),
+    }
 
 
 def state_folder() -> Path:
@@ -101,8 +104,7 @@ def offer(name: str) -> "Offer":
 def lobby_data(house: "House") -> dict[str, Any]:
     """What can be chosen, in words."""
     digits = [
-        {"one": one, "many": many, "why": why, "values": values}
-        for (one, many, why), values in zip(DIGITS, LEVEL_DIGITS, strict=True)
+        {"one": one, "many": many, "why": why, "values": values} for (one, many, why), values in zip(DIGITS, LEVEL_DIGITS, strict=True)
     ]
     offered = [{"name": name, "about": one.about, "baseOnly": one.base_only} for name, one in house.services.offered.items()]
     return {

@@ -1,7 +1,16 @@
 """A game in words and data: actions as text, snapshots, replays; each of them both ways."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
-from tetrarchia_env.notation.replays import Replay, checked_actions, load_replay, parse_replay, play_replay, record_replay, replay_text, save_replay
+from tetrarchia_env.notation.replays import (
+    Replay,
+    checked_actions,
+    load_replay,
+    parse_replay,
+    play_replay,
+    record_replay,
+    replay_data,
+    save_replay,
+)
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
 
@@ -18,7 +27,7 @@ __all__ = [
     "parse_replay",
     "play_replay",
     "record_replay",
-    "replay_text",
+    "replay_data",
     "restore",
     "save_replay",
     "snapshot",

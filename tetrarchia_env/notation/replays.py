@@ -104,12 +104,12 @@ def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> I
 
 def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all."""
-    write_whole(path, replay_text(replay))
+    write_whole(path, json.dumps(replay_data(replay), indent=1) + "\n")
 
 
-def replay_text(replay: Replay) -> str:
-    """What its file holds."""
-    content = {
+def replay_data(replay: Replay) -> dict[str, Any]:
+    """As plain JSON data."""
+    return {
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "board": board_digest(),
@@ -118,7 +118,6 @@ def replay_text(replay: Replay) -> str:
         "actions": replay.actions,
         "final": replay.final,
     }
-    return json.dumps(content, indent=1) + "\n"
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
@@ -140,7 +139,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
 
 
 def parse_replay(content: object) -> Replay:
-    """What a file held, as JSON data; ValueError if it is no replay."""
+    """From plain JSON data; ValueError, in a clause, if they are damaged or of another version."""
     version = checked(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
         raise ValueError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")

@@ -4,6 +4,7 @@ A person's link is all he needs to come in, so none of them is ever sent to anot
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from tetrarchia_env.notation import replay_text
+from tetrarchia_env.notation import replay_data
 from tetrarchia_env.schema import one_line
 from tetrarchia_env.web import documents
 from tetrarchia_env.web.connection import CLOSED, Connection
@@ -162,7 +163,7 @@ async def _replay(house: House, request: Request) -> Response:
     door = house.behind(request.path_params["link"])
     if door is None or door[0].room.session.seed is None:
         return Response("there is no replay here", 404)
-    return _download(replay_text(door[0].room.session.replay()), "tetrarchia.json")
+    return _download(json.dumps(replay_data(door[0].room.session.replay()), indent=1) + "\n", "tetrarchia.json")
 
 
 async def _snapshot(house: House, request: Request) -> Response:

@@ -53,8 +53,9 @@ class Connection:
 
     async def run(self, obey: Callable[[Message], None]) -> None:
         """Until it goes away, or has to go."""
-        tasks = [asyncio.ensure_future(self._write()), asyncio.ensure_future(self._read(obey))]
-        await asyncio.wait([*tasks, self._end], return_when=asyncio.FIRST_COMPLETED)
+        tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._read(obey))]
+        waited: list[asyncio.Future[Any]] = [*tasks, self._end]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -66,5 +66,3 @@ def _json(data: object) -> str:
 
 def _text(name: str) -> str:
     return files("tetrarchia_env.web").joinpath("static", name).read_text(encoding="utf-8")
-
-

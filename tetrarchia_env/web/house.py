@@ -11,11 +11,13 @@ from itertools import count
 from typing import Any
 
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.messages import near
-from tetrarchia_env.notation import action_text, parse_replay, play_replay
+from tetrarchia_env.notation import Replay, action_text, parse_replay, play_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.playing.session import Session
 from tetrarchia_env.schema import one_line
+from tetrarchia_env.web import views
 from tetrarchia_env.web.connection import CLOSED, Connection
 from tetrarchia_env.web.journal import Journal
 from tetrarchia_env.web.live import LiveRoom
@@ -35,8 +37,8 @@ class Services:
     """What the server is given from outside: agents by name, and who thinks aloud about positions and games."""
 
     offered: dict[str, Offer]
-    coach: Thought | None = None
-    analyse: Thought | None = None
+    coach: Thought | None = None  # of a game
+    analyse: Callable[[Replay], GameAnalysis] | None = None
     keep: Callable[[Room, list[float]], None] | None = None  # a finished game whose players agreed, for research
 
 
@@ -141,6 +143,12 @@ class House:
         """A game has ended."""
         if room.study and self.services.keep:
             self.services.keep(room, times)
+
+    @property
+    def analysis(self) -> Thought | None:
+        """From a replay to what a page shows of its analysis."""
+        analyse = self.services.analyse
+        return None if analyse is None else lambda replay: views.analysis(analyse(replay))
 
     def think(self, page: Connection, kind: str, thought: Thought | None, *about: Any, **also: Any) -> None:
         """Answer a page when it has been thought about, one question at a time; ValueError if nobody can, or too many wait."""

@@ -169,8 +169,9 @@ class LiveRoom:
         self._house.think(page, "coach", self._house.services.coach, game, number=message.number)
 
     def _analyse(self, page: Connection, message: protocol.Analyse) -> None:
-        session = self.room.session
-        self._house.think(page, "analysis", self._house.services.analyse, session.options, list(session.positions), list(session.moves))
+        if self.room.session.seed is None:
+            raise ValueError("a game that began from a snapshot has no replay that could be judged")
+        self._house.think(page, "analysis", self._house.analysis, self.room.session.replay())
 
     def _note(self, event: Event) -> None:
         self.room.touched = time.time()

@@ -53,8 +53,9 @@ def run(house: House, lobby_data: dict[str, Any], place: socket.socket, entrance
     print(f"TETRARCHIA is served at {address} (Ctrl-C stops)", flush=True)
     if opens:
         threading.Timer(0.5, webbrowser.open, [address]).start()
+    app = make_app(house, lobby_data, entrance)
     config = uvicorn.Config(
-        make_app(house, lobby_data, entrance), log_level="warning", access_log=False, ws_max_size=4 * LARGEST, limit_concurrency=CONNECTIONS,
+        app, log_level="warning", access_log=False, ws_max_size=4 * LARGEST, limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=2, server_header=False,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[place])

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tetrarchia_env.events import Piece
+from tetrarchia_env.game_analysis import GameAnalysis, split_sentence
 from tetrarchia_env.notation import snapshot
 from tetrarchia_env.playing.previews import previews
 from tetrarchia_env.render.page import places
+from tetrarchia_env.render.thoughts import curve, marks, thoughts
 from tetrarchia_env.show import Frame
 from tetrarchia_env.web.room import Room
 
@@ -56,6 +58,16 @@ def entry(room: Room, number: int) -> Data:
     played = room.session.moves[number - 1] if number else None
     lines = played.story if played else ("the game begins",)
     return {"turn": place["turn"] + 1, "emperor": place["emperor"], "agent": played.agent if played else None, "lines": lines}
+
+
+def analysis(found: GameAnalysis) -> Data:
+    """What an agent thinks of every position so far, drawn and worded as on the replay page."""
+    if not found.decisions:
+        return {"curve": "", "thoughts": [], "marks": [], "turns": {}}
+    numbers = range(len(found.decisions) + 1)
+    turns = {str(turn.number + 1): split_sentence(turn.luck, turn.choice) for turn in found.turns}
+    shown = ["".join(thoughts(found, number)) for number in numbers]
+    return {"curve": curve(found), "thoughts": shown, "marks": marks(found, len(numbers)), "turns": turns}
 
 
 def log_entries(room: Room) -> Data:
