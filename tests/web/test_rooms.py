@@ -202,7 +202,7 @@ def test_there_are_only_so_many_rooms_and_those_nobody_needs_go(tmp_path: Path) 
             server.make_room(*[ME] * 4)
         server.house.sweep()
 
-        assert len(server.house.rooms) == len(list(tmp_path.iterdir())) == 1
+        assert len(server.house.rooms) == len(list(tmp_path.glob("*.room"))) == 1
         me.play(me.told["decision"]["choices"][0]["action"])
 
 

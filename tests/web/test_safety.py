@@ -200,12 +200,16 @@ def test_a_torn_line_is_left_out_and_a_damaged_file_told(tmp_path: Path, caplog:
         me = server.visit(server.make_room(*[ME] * 4, seed=1))
         for _ in range(5):
             me.play(me.my_decision()["choices"][0]["action"])
-    [file] = tmp_path.iterdir()
+    [file] = tmp_path.glob("*.room")
     assert file.stat().st_mode & 0o077 == 0
     file.write_bytes(file.read_bytes() + b'{"play":"mo')
     (tmp_path / "other.room").write_text("{}\n")
 
-    [room] = Journal(tmp_path).rooms()
+    journal = Journal(tmp_path)
+    [room] = journal.rooms()
+    with pytest.raises(ValueError, match="another server keeps its rooms in"):
+        Journal(tmp_path)
+    journal.close()
 
     assert room.number == 5
     assert caplog.messages[0].startswith("room file other.room cannot be used:")

@@ -9,6 +9,7 @@ EXAMPLES = {
         "tetrarchia watch --agents planner --level 4200",
         "tetrarchia watch --agents planner,random --scenario danube_wars --seed 7",
         "tetrarchia watch --agents planner --film game.gif --save game.json",
+        "tetrarchia watch --agents ppo --render browser",
     ),
     "play": (
         "tetrarchia play --level 4200",

@@ -11,6 +11,7 @@ from tetrarchia_env.cli.levels import DIGITS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tetrarchia_env.playing.session import Session
     from tetrarchia_env.web.house import House
     from tetrarchia_env.web.workers import Offer
 
@@ -30,6 +31,23 @@ def serve(
     place = server.bound(host, port)
     house = open_house(agents, state)
     server.run(house, lobby_data(house), place, server.entrance_at(host), opens=open_)
+
+
+def in_browser(session: "Session", agents: str, goal: Path | None) -> None:
+    """One game in the browser, live: agents play on in it, and any seat can be taken over; ValueError if a file is wanted too."""
+    if goal is not None:
+        raise ValueError(f"--render browser shows the game live: {goal} cannot be written, save the game on its page")
+    from tempfile import TemporaryDirectory
+
+    from tetrarchia_agents.registry import named
+    from tetrarchia_agents.team_policy import assign_players
+
+    server, protocol = web("server"), web("protocol")
+    names = named(agents)
+    with TemporaryDirectory() as folder:
+        house = open_house(agents, Path(folder))
+        room = house.make(session, protocol.Setup(emperors=assign_players(names)))
+        server.run(house, lobby_data(house), server.bound("127.0.0.1", 0), server.entrance_at("127.0.0.1"), first=f"/seat/{room.watch}")
 
 
 def web(name: str) -> Any:

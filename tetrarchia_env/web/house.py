@@ -176,6 +176,7 @@ class House:
         for live in self.rooms.values():
             live.close(CLOSED, "the server was stopped")
         self._thinker.shutdown(wait=False, cancel_futures=True)
+        self.journal.close()
 
 
 def players_of(emperors: Sequence[str], name: str = "") -> tuple[list[Player], list[int]]:

@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct
@@ -52,6 +52,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = _locked(folder / "lock")
 
     def begin(self, room: Room) -> None:
         """Write what it is made of, with all that was played so far."""
@@ -72,6 +73,10 @@ class Journal:
         """The room is gone."""
         self._file(room).unlink(missing_ok=True)
 
+    def close(self) -> None:
+        """Another server may go on with the rooms."""
+        self._lock.close()
+
     def rooms(self) -> Iterator[Room]:
         """Those of a former server; a file that holds no room is left where it is, and told in the log."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
@@ -85,6 +90,21 @@ class Journal:
 
     def _file(self, room: Room) -> Path:
         return self.folder / f"{room.name}{SUFFIX}"
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Held as long as the file is open; ValueError if another server has it. Where there are no locks (Windows), nobody is refused."""
+    file = open(path, "ab")  # noqa: SIM115  (open until the server ends)
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        pass
+    except OSError:
+        file.close()
+        raise ValueError(f"another server keeps its rooms in {path.parent}: give this one another folder with --state") from None
+    return file
 
 
 def _room(path: Path) -> Room:

@@ -27,7 +27,7 @@ function offerEmperors() {
   for (const [name, letter, rank] of EMPERORS) {
     const select = made("select", {id: `seat-${name}`});
     PERSONS.forEach((person, k) => select.append(made("option", {value: person, textContent: k ? `person ${k + 1}, by a link` : "me"})));
-    for (const agent of data.agents) select.append(made("option", {value: agent.name, textContent: `agent ${agent.name}: ${agent.about}`}));
+    for (const agent of data.agents) select.append(made("option", {value: agent.name, textContent: `agent ${agent.name}`}));
     select.addEventListener("change", refresh);
     const badge = made("span", {className: `who ${name}`, textContent: letter});
     badge.setAttribute("aria-hidden", "true");
@@ -143,7 +143,13 @@ async function begin(event) {
   }
 }
 
+function explainAgents() {
+  const base = (agent) => (agent.baseOnly ? "; the base game only" : "");
+  for (const agent of data.agents) byId("agents").append(made("dt", {textContent: agent.name}), made("dd", {textContent: `${agent.about}${base(agent)}`}));
+}
+
 offerEmperors();
+explainAgents();
 offerLevel();
 offerScenarios();
 offerChecks("modules", data.modules);

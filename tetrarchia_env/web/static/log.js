@@ -29,6 +29,12 @@ export function say(number, lines) {
   for (const line of lines) place.append(made("span", {class: place.childElementCount ? "says more" : "says", text: line}));
 }
 
+export function blame(number, words) {
+  const place = entries[number]?.lastElementChild;
+  place?.querySelector(".worst")?.remove();
+  place?.append(made("span", {class: "worst", text: words}));
+}
+
 export function shorten(length) {
   for (const entry of entries.splice(length)) entry.parentElement.remove();
   turns.length = Math.min(turns.length, length);

@@ -5,7 +5,7 @@ import * as log from "./log.js";
 import {Choices} from "./choices.js";
 import {nameOf, showPeople} from "./people.js";
 import {talk} from "./talk.js";
-import {hideCoach, showCoach} from "./thoughts.js";
+import {Analysis, hideCoach, showCoach} from "./thoughts.js";
 import {Timeline} from "./timeline.js";
 
 let decision = null, people = null, offeredFor = "";
@@ -14,18 +14,19 @@ const OBEYED = {
   log: ({entries}) => timeline.begin(entries),
   position: ({number, view}) => timeline.position(number, view),
   undone: ({number, view}) => timeline.undone(number, view),
-  move: (told) => timeline.moved(told),
+  move: (told) => { analysis.forget(); timeline.moved(told); },
   decision: (told) => { decision = told; timeline.isOver = told.agent === null; refresh(true); },
   people: (told) => { people = told; beginAlone(told.alone); showPeople(told, send); refresh(); },
   refused: ({sentence}) => state(capital(sentence)),
   coach: ({answer, number}) => { if (number === timeline.last) showCoach(answer, choices.offered, play); },
-  analysis: () => {},
+  analysis: ({answer}) => { analysis.take(answer, log); state(""); refresh(); },
   go: ({address}) => location.assign(address),
 };
 
 const send = talk((message) => OBEYED[message.type]?.(message), (sentence) => { state(sentence); refresh(); });
 const timeline = new Timeline(send, () => refresh());
 const choices = new Choices(play);
+const analysis = new Analysis((number) => timeline.go(number));
 
 function state(sentence) {
   byId("state").textContent = sentence;
@@ -55,7 +56,9 @@ function refresh(isNew = false) {
   byId("decide").classList.toggle("mine", mine);
   byId("decide-title").textContent = title(mine);
   byId("undo").hidden = !(decision?.mayUndo && timeline.isNow);
-  byId("ask-coach").hidden = !mine;
+  byId("ask-coach").hidden = !mine || !given.thinks;
+  byId("ask-analysis").hidden = !given.thinks || people?.hasReplay === false || timeline.last === 0;
+  analysis.show(timeline.shown);
   byId("take-over").hidden = !people || (timeline.isNow && !people.alone && people.you !== null) || (timeline.isOver && timeline.isNow);
   const link = location.pathname;
   byId("save-replay").hidden = people?.hasReplay === false;
@@ -99,7 +102,7 @@ const BUTTONS = {
   zoom: board.zoom,
   undo: () => send("undo", {number: decision.number}),
   "ask-coach": () => send("coach", {number: decision.number}),
-  "ask-analysis": () => send("analyse"),
+  "ask-analysis": () => { state("The agent thinks about the whole game…"); send("analyse"); },
   "take-over": takeOver,
 };
 const KEYS = {

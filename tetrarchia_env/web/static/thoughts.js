@@ -17,3 +17,36 @@ export function showCoach(advice, offered, play) {
 export function hideCoach() {
   byId("coach").hidden = true;
 }
+
+// Of the whole game: the curve over the slider, and for the position shown what is likely there. Drawn and worded by the server.
+export class Analysis {
+  constructor(go) {
+    this.go = go;
+    this.answer = null;
+  }
+
+  take(answer, log) {
+    this.answer = answer;
+    byId("curve-place").innerHTML = answer.curve;
+    byId("curve")?.addEventListener("click", (event) => {
+      const {left, width} = byId("curve").getBoundingClientRect();
+      this.go(Math.round(((event.clientX - left) / width) * (answer.thoughts.length - 1)));
+    });
+    answer.marks.forEach((words, number) => words && log.blame(number, words));
+  }
+
+  show(number) {
+    const words = this.answer?.thoughts[number];
+    byId("thoughts").hidden = !words;
+    if (!words) return;
+    byId("thoughts").innerHTML = words;
+    byId("here")?.setAttribute("transform", `translate(${number})`);
+  }
+
+  forget() {
+    if (!this.answer) return;
+    this.answer = null;
+    byId("curve-place").replaceChildren();
+    byId("thoughts").hidden = true;
+  }
+}
