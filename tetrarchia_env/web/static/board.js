@@ -42,7 +42,10 @@ function target(place, found, pick, preview) {
   const words = combat ? `${Math.round((100 * combat.win) / 36)}%` : found.length === 1 ? found[0].cost.replace(" IP", "") : "…";
   const mark = drawn("g", {class: `target${combat ? " combat" : ""}`, transform: `translate(${x} ${y})`, "data-place": place},
     drawn("circle", {class: "reach", r: REACH}), drawn("circle", {class: "ring", r: RING}));
-  if (words) mark.append(drawn("rect", {class: "price", x: -15, y: 16, width: 30, height: 15, rx: 7}), drawn("text", {class: "words", y: 27, "font-size": 11, text: words}));
+  if (words) {
+    mark.append(drawn("rect", {class: "price", x: 8, y: 8, width: words.length > 2 ? 34 : 20, height: 15, rx: 7}),
+    drawn("text", {class: "words", x: words.length > 2 ? 25 : 18, y: 19, "font-size": 11, text: words}));
+  }
   mark.append(drawn("title", {text: found.map((choice) => choice.label).join("; ")}));
   mark.addEventListener("click", () => pick(found));
   mark.addEventListener("pointerenter", () => preview(found.find((choice) => choice.combat) ?? null));

@@ -12,7 +12,7 @@ const PATTERNS = [
   [/^sail (\S+) (\S+)$/, "Sail from $1 to $2"], [/^dux deploy (.+)$/, "Deploy the Dux in $1"], [/^dux attack PIRATES$/, "Dux: attack the Pirates"],
   [/^dux (move|attack) (.+)$/, "Dux: $1 $2"], [/^dux (subdue|calm)$/, "Dux: $1 here"], [/^order (\w+) (.+)$/, "Order $1 to $2"],
 ];
-const ORDER = {end: 9}; // the last of all
+const rank = ({action, place, combat}) => (action === "end" ? 1 : !place ? 0 : combat ? 2 : 3);
 
 export function label(choice) {
   if (choice.action.startsWith("enter ")) return `Arrive in ${choice.place}`;
@@ -31,7 +31,7 @@ export class Choices {
     const hadFocus = byId("decide").contains(document.activeElement);
     this.close();
     this.offered = (decision ?? []).map((choice) => ({...choice, label: label(choice)}));
-    this.offered.sort((one, other) => (ORDER[one.action] ?? 0) - (ORDER[other.action] ?? 0));
+    this.offered.sort((one, other) => rank(one) - rank(other));
     let digit = 0;
     for (const choice of this.offered) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
     byId("choices").replaceChildren(...this.offered.map((choice) => this.item(choice)));

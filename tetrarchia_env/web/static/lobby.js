@@ -101,7 +101,7 @@ async function readFile() {
   file = null;
   if (given) {
     try {
-      takeFile(JSON.parse(await given.text()), given.name);
+      takeFile(await given.text(), given.name);
     } catch {
       byId("file-note").textContent = `${given.name} is not JSON.`;
     }
@@ -110,9 +110,10 @@ async function readFile() {
   refresh();
 }
 
-function takeFile(content, name) {
-  const isReplay = Array.isArray(content?.actions);
-  file = isReplay ? {replay: content} : {snapshot: content};
+// The server is given the text as it is: the dice are numbers too large for JavaScript.
+function takeFile(text, name) {
+  const content = JSON.parse(text), isReplay = Array.isArray(content?.actions);
+  file = {kind: isReplay ? "replay" : "snapshot", text};
   byId("number-field").hidden = !isReplay;
   if (isReplay) Object.assign(byId("number"), {max: content.actions.length, value: content.actions.length});
   byId("file-note").textContent = isReplay ? `${name}: a replay of ${content.actions.length} actions.` : `${name}: a snapshot.`;
@@ -120,12 +121,12 @@ function takeFile(content, name) {
 
 function setup() {
   const common = {emperors: seats(), name: byId("name").value, study: byId("study").checked};
-  if (file?.replay) return {...common, ...file, number: Number(byId("number").value)};
-  if (file) return {...common, ...file};
+  if (file) return `${JSON.stringify({...common, number: Number(byId("number").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
   const seed = byId("seed").value.trim(), scenario = byId("scenario").value;
   if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`A seed is a whole number, not "${seed}".`);
   const rules = scenario ? {scenario} : {level: level(), modules: chosen("modules")};
-  return {...common, ...rules, variants: chosen("variants"), seed: seed ? Number(seed) : null};
+  const whole = JSON.stringify({...common, ...rules, variants: chosen("variants")});
+  return seed ? `${whole.slice(0, -1)},"seed":${BigInt(seed)}}` : whole;
 }
 
 async function begin(event) {
@@ -133,7 +134,7 @@ async function begin(event) {
   byId("trouble").textContent = "";
   byId("begin").disabled = true;
   try {
-    const answer = await fetch(`${location.pathname}rooms`, {method: "POST", body: JSON.stringify(setup())});
+    const answer = await fetch(`${location.pathname}rooms`, {method: "POST", body: setup()});
     const told = await answer.json();
     if (!answer.ok) throw new Error(told.sentence);
     location.assign(told.address);
