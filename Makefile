@@ -7,7 +7,7 @@ SITE_READY := .venv/.site_ready
 COMPILES := a first run compiles rules and search first: half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench measure results train clean
+.PHONY: help demo play test lint docs bench measure results train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ demo: $(READY) ## measure the trained agents against planner and random on the s
 	@echo "demo: one game of the trained Emperors, one that they win"
 	@$(BIN)/tetrarchia watch --agents ppo --level 4211 --seed 3 --save demo/game.json | tail -n 3
 	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
+
+play: $(READY) ## play in the browser, with trained colleagues or with friends
+	@$(BIN)/tetrarchia serve
 
 test: $(READY) ## run all tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
@@ -68,7 +71,7 @@ $(READY): pyproject.toml constraints.txt
 	echo "set-up: installing the packages into .venv (some minutes)"; \
 	$$python -m venv .venv
 	@$(BIN)/python -m pip install -q -c constraints.txt hatchling
-	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train,plots]"
+	@$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e ".[dev,render,train,plots,web]"
 	@touch $@
 
 $(SITE_READY): $(READY)

@@ -9,10 +9,15 @@ EXAMPLES = {
         "tetrarchia watch --agents planner --level 4200",
         "tetrarchia watch --agents planner,random --scenario danube_wars --seed 7",
         "tetrarchia watch --agents planner --film game.gif --save game.json",
+        "tetrarchia watch --agents ppo --render browser",
     ),
     "play": (
         "tetrarchia play --level 4200",
         "tetrarchia play --emperors diocletian,galerius --agents planner",
+    ),
+    "serve": (
+        "tetrarchia serve",
+        "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
     ),
     "replay": (
         "tetrarchia replay game.json",

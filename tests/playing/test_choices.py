@@ -11,9 +11,9 @@ from helpers.positions import play, position
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.notation import legal_actions, snapshot
-from tetrarchia_env.terminal.choices import Choice, choices, chosen
+from tetrarchia_env.playing.choices import Choice, choices, chosen
+from tetrarchia_env.playing.session import Session
 from tetrarchia_env.terminal.player import emperors_named, menu
-from tetrarchia_env.terminal.session import Session
 
 
 def offered(**changes: object) -> dict[str, Choice]:

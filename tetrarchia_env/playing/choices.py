@@ -36,7 +36,7 @@ class Choice:
 
 def choices(game: Games) -> list[Choice]:
     """The legal actions of an array of one game: fights, then the rest, from 1 on; `end` is 0 and comes last."""
-    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, _fighters(game[0], action) is None, action))
+    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(game[0], action) is None, action))
     return [_choice(game[0], 0 if action == a.END else number, action) for number, action in enumerate(ids, 1)]
 
 
@@ -56,14 +56,14 @@ def _cost(game: Game, action: int) -> str:
 
 
 def _odds(game: Game, action: int) -> str:
-    fighters = _fighters(game, action)
-    if fighters is None:
+    found = fighters(game, action)
+    if found is None:
         return ""
-    win, loss = (round(100 * int(ways) / WAYS) for ways in odds(game, *fighters))
+    win, loss = (round(100 * int(ways) / WAYS) for ways in odds(game, *found))
     return f"win {win}% draw {100 - win - loss}% loss {loss}%"
 
 
-def _fighters(game: Game, action: int) -> tuple[int, int] | None:
+def fighters(game: Game, action: int) -> tuple[int, int] | None:
     """The figure and the foe of the combat that this action leads to at once."""
     if action == a.ACCEPT and game.phase == BLOCK:
         return defender(game), game.march[0]
