@@ -34,10 +34,12 @@ Policy = Callable[[NDArray[np.float32], NDArray[np.int8], Ints], Ints]  # observ
 class FromEndGame(BaseWrapper):
     """An AEC environment whose games begin there; the seed still fixes the dice."""
 
+    position = TOKENS
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """A new game."""
         super().reset(seed, options)
-        self.unwrapped.restore(self.unwrapped.snapshot() | TOKENS)
+        self.unwrapped.restore(self.unwrapped.snapshot() | self.position)
 
 
 @dataclass
