@@ -92,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=100, help="of each agent, to learn from")
     parser.add_argument("--level", default="5300", help="of the games")
-    parser.add_argument("--epochs", type=int, default=10, help="over the dataset")
+    parser.add_argument("--epochs", type=int, default=8, help="over the dataset")
     parser.add_argument("--keep", action="store_true", help="keep the dataset")
     options = parser.parse_args()
     torch.manual_seed(0)
@@ -108,8 +108,11 @@ def main() -> None:
             print(wins(agent, dataset, options.level))
         obs, masks, actions = examples([*datasets.values()], counts)
     policy = best(clone(obs, masks, actions, options.epochs))
-    print(f"random: {measure(random_policy(), level=options.level)}")
-    print(f"clone of {counts.steps:,} steps, agrees in {agreement(policy, obs, masks, actions):.0%}: {measure(policy, level=options.level)}")
+    rules = {"level": options.level, "max_turns": 100}  # a clone may go to and fro for ever
+    print(f"random: {measure(random_policy(), games=200, **rules)}")
+    print(
+        f"clone of {counts.steps:,} steps, the same in {agreement(policy, obs, masks, actions):.0%}: {measure(policy, games=200, **rules)}"
+    )
     print(counts)
 
 
