@@ -1,7 +1,7 @@
 """AgileRL: its PPO on `vector_env` with the mask in the info, where AgileRL looks for it. Takes less than two minutes.
 
-One policy plays all four Emperors. With the mask in the observation (our default) AgileRL would take it for something to learn from, and would
-choose illegal actions. Evolution (`train_on_policy` with mutations) takes the same environment and the same agent, many of them.
+One policy plays all four Emperors. With the mask in the observation (our default) AgileRL would take it for something to learn from, and
+would choose illegal actions. Evolution (`train_on_policy` with mutations) takes the same environment, and many such agents.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Minari: games of `ppo` and `planner` recorded, loaded again, and a policy cloned from them. Takes less than two minutes.
 
-The dataset has what Gymnasium's API gives, with the mask in the info of each step. Behaviour cloning: Pomerleau 1991. More: `--games 400 --level 4200`;
-`--keep` leaves the dataset where Minari keeps its own (`minari list local`).
+The dataset has what Gymnasium's API gives, with the mask in the info of each step. Behaviour cloning: Pomerleau 1991. More:
+`--games 400 --level 4200`; `--keep` leaves the dataset where Minari keeps its own (`minari list local`).
 """
 
 import argparse
