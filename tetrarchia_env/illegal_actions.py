@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tetrarchia_env.batch import Games, Masks, Rows
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.outcome import end_game
-from tetrarchia_env.engine.state import ROME_FELL, TRUNCATED
+from tetrarchia_env.engine.state import NOBODY, OFF, ROME_FELL, TRUNCATED
 from tetrarchia_env.schema import shortened
 
 RAISE, IGNORE, LOSE = ILLEGAL = ("raise", "ignore", "lose")
@@ -34,4 +34,6 @@ def punish(games: Games, masks: Masks, rows: Rows, ignored: NDArray[np.int64], r
 @jit
 def _end(games: Games, rows: Rows, outcome: int) -> None:
     for i in rows:
-        end_game(games[i], outcome)
+        game = games[i]
+        game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0  # of a combat that is left as it is
+        end_game(game, outcome)

@@ -76,6 +76,8 @@ class OwnTransitions(MultiAgentOnPolicyAlgorithm):
 
     def _of(self, agent: str, batch: Any, buffer: Any, indices: NDArray[np.int64]) -> Any:
         acted, until = own_steps(batch, agent)
+        if not len(acted):
+            return Batch()  # he did not come to act in any of these games
         own, sums = batch[acted], np.append(0.0, batch.rew[:, self._dispatcher.agent_idx[agent]].cumsum())
         own.rew = sums[until + 1] - sums[acted]
         own.obs_next, own.terminated, own.truncated = batch.obs_next[until], batch.terminated[until], batch.truncated[until]
@@ -146,7 +148,7 @@ def train(steps: int, num_envs: int, counts: Counts) -> OwnTransitions:
 def main() -> None:
     """Train and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
+    parser.add_argument("steps", nargs="?", type=int, default=30_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=8, help="played side by side")
     options = parser.parse_args()
     torch.manual_seed(0)
