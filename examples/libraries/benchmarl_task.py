@@ -1,6 +1,6 @@
 """BenchMARL: the task, and short runs of MAPPO, IPPO and QMIX on it. Each takes less than two minutes.
 
-In BenchMARL all agents act at every step. Three of our four have nothing to decide: their one legal id has probability 1 and so no gradient.
+In BenchMARL all agents act at every step. Three of our four have nothing to decide: their one legal id has probability 1, so no gradient.
 `python examples/libraries/benchmarl_task.py --algorithm qmix`; longer with `--frames`, whole games with `--level 5300`.
 """
 

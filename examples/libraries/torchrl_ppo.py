@@ -1,6 +1,6 @@
 """TorchRL: a short masked PPO on `vector_env`, one policy for all four Emperors. Takes less than a minute.
 
-The mask goes from the observation into TorchRL's MaskedCategorical. Its PettingZooWrapper works too (docs/libraries/torchrl.md); this is the
+The mask of the observation goes into TorchRL's MaskedCategorical. PettingZooWrapper works too (docs/libraries/torchrl.md); this is the
 fast way. Longer: `python examples/libraries/torchrl_ppo.py --timesteps 5000000 --level 5300`.
 """
 
@@ -82,7 +82,8 @@ def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module
     env = make_env(options.num_envs, reward, rules)
     env.set_seed(options.seed)
     reward.given = 0.0  # the steps so far were TorchRL's, to see what there is
-    for data in Collector(env, actor, frames_per_batch=options.batch_size, total_frames=options.timesteps, auto_register_policy_transforms=False):
+    frames = {"frames_per_batch": options.batch_size, "total_frames": options.timesteps}
+    for data in Collector(env, actor, **frames, auto_register_policy_transforms=False):
         count(counts, data)
         print(f"{counts.steps:,} steps, mean reward a step {data['next', 'reward'].mean():.3f}", flush=True)
         with torch.no_grad():
