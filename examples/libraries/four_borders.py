@@ -35,7 +35,6 @@ class BorderReward(Reward):
 
     def __init__(self) -> None:
         self._borders = np.zeros(0, dtype=np.int64)
-        self.paid = np.zeros(0)  # by the last step, in each game
 
     def begin(self, games: Any, rows: Rows = ALL) -> None:
         """What these games begin with is not paid for."""
@@ -46,8 +45,24 @@ class BorderReward(Reward):
     def __call__(self, games: Any) -> NDArray[np.float64]:
         """For each game."""
         before, self._borders = self._borders, borders(games)
-        self.paid = (self._borders - before).astype(np.float64)
-        return self.paid
+        return (self._borders - before).astype(np.float64)
+
+
+class Recorded(Reward):
+    """A reward that adds up all it gave, to compare with what a library learns from."""
+
+    def __init__(self, reward: Reward) -> None:
+        self.reward, self.given = reward, 0.0
+
+    def begin(self, games: Any, rows: Rows = ALL) -> None:
+        """As the reward does."""
+        self.reward.begin(games, rows)
+
+    def __call__(self, games: Any) -> NDArray[np.float64]:
+        """For each game."""
+        amounts = self.reward(games)
+        self.given += float(amounts.sum())
+        return amounts
 
 
 def four_borders_env(**arguments: Any) -> FromFourBorders:
