@@ -1,12 +1,13 @@
 """The chunks of a match as tasks of a Ray cluster: a chunk that is lost with its node or worker is played again elsewhere.
 
-A worker process of Ray plays one chunk after the other, as one of a process pool does: it makes its agents once; the first on a node compiles.
+A worker process of Ray plays one chunk after the other, like one of a process pool: it makes its agents once; the first on a node compiles.
 """
 
+import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,7 @@ class RayWorkers:
     def __init__(self, most: int | None = None) -> None:
         self._most = most
         self._play = ray.remote(_player()).options(num_cpus=1, max_retries=RETRIES)
+        self._folder = os.getcwd()
         self._waiting: list[Any] = []
         self._look()
 
@@ -51,7 +53,7 @@ class RayWorkers:
 
     def submit(self, spec: MatchSpec, chunk: range) -> None:
         """To whichever processor is free."""
-        self._waiting.append(self._play.remote(__version__, spec_line(spec), chunk.start, chunk.stop))
+        self._waiting.append(self._play.remote(__version__, self._folder, spec_line(spec), chunk.start, chunk.stop))
 
     def next_played(self) -> PlayedChunk:
         """The one that is finished first."""
@@ -77,10 +79,10 @@ def ray_workers(address: str, most: int | None = None) -> Iterator[RayWorkers]:
         yield RayWorkers(most)
 
 
-def _player() -> Callable[[str, str, int, int], Any]:
+def _player() -> Callable[[str, str, str, int, int], Any]:
     """What a task does. It travels as a whole, with arguments that anybody can read: a node without this package can say so."""
 
-    def play(version: str, line: str, start: int, stop: int) -> Any:
+    def play(version: str, folder: str, line: str, start: int, stop: int) -> Any:
         import platform
 
         try:
@@ -90,13 +92,15 @@ def _player() -> Callable[[str, str, int, int], Any]:
             raise ValueError(f"ray: node {platform.node()} cannot load tetrarchia ({error}): install version {version} there") from None
         if found != version:
             raise ValueError(f"ray: node {platform.node()} has version {found} of tetrarchia, not {version}: install the same on all nodes")
-        return play_here(line, range(start, stop))
+        return play_here(folder, line, range(start, stop))
 
     return play
 
 
-def play_here(line: str, chunk: range) -> PlayedChunk:
-    """In a worker: the games of these indexes of the match that this line describes."""
+def play_here(folder: str, line: str, chunk: range) -> PlayedChunk:
+    """In a worker: the games of these indexes of the match that this line describes, its agents' files looked for from this folder."""
+    with suppress(OSError):  # of the driver's machine; other machines may have the same
+        os.chdir(folder)
     _here.submit(_checked(line), chunk)
     return _here.next_played()
 

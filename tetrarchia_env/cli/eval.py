@@ -49,7 +49,9 @@ CrossPlay = Annotated[
 Games = Annotated[int | None, typer.Option(help="At each level; 100 if not given, 20 to verify", rich_help_panel=MANY)]
 FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
 AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
-Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
+Workers = Annotated[
+    int | None, typer.Option(help="Processes, or chunks at once on Ray; as many as cores if not given", rich_help_panel=MANY)
+]
 Ray = Annotated[
     str | None,
     typer.Option(
