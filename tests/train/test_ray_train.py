@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray's 
 
 
 PACKAGES = os.pathsep.join(str(Path(__file__).parents[2] / folder) for folder in ("", "agents", "train", "eval"))
-RUN = ["--name", "x", "--preset", "tiny", "--processes", "2", "--total-timesteps", "2048", "--save-freq", "256"]
+RUN = ["--name", "x", "--preset", "tiny", "--processes", "2", "--total-timesteps", "4096", "--save-freq", "256"]
 SMALL = {"num_cpus": 1, "object_store_memory": 100_000_000}
 
 
@@ -73,7 +73,7 @@ def test_a_killed_worker_leads_to_a_restart_and_the_same_end(cluster: Any, tmp_p
     assert code == 0, text
 
     driver = begun(tmp_path, *RUN, "--ray", cluster.address)
-    while driver.poll() is None and not list((tmp_path / "runs/x").glob("ray/ray/checkpoint_*/counters.json")):
+    while driver.poll() is None and not list((tmp_path / "runs/x").glob("ray/checkpoint_*/counters.json")):
         time.sleep(0.05)
     assert driver.poll() is None, (tmp_path / "output").read_text(encoding="utf-8")
     os.kill(rank_0(tmp_path), signal.SIGKILL)
