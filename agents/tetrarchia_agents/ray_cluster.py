@@ -4,9 +4,11 @@ Moritz and others, "Ray: A Distributed Framework for Emerging AI Applications", 
 """
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from tetrarchia_env.schema import one_line
 
 LOCAL, AUTO = "local", "auto"
 ADDRESSES = f"HOST:PORT of a cluster's head, {AUTO} for the one that runs on this machine, or {LOCAL} for a new one"
+ENDED = "ray: this command or its cluster was told to end: what was done is kept, and the same command goes on"
 CONNECTION = 10.0  # seconds to reach a port
 NODE_ANSWER = 120.0  # seconds until every node has told what it has: its first process loads this package
 ANSWER = 30.0  # seconds until a cluster has answered, loading Ray included; left alone, Ray tries for two minutes
@@ -59,14 +62,32 @@ def connected(given: str, cpus: int | None = None) -> Iterator[None]:
     """
     ray, address = load_ray(), address_of(given)
     if address == LOCAL:
-        ray.init(address=LOCAL, num_cpus=cpus, object_store_memory=STORE, **QUIET)
+        _join(ray, address=LOCAL, num_cpus=cpus, object_store_memory=STORE)
     else:
         _check_answer(address)
-        ray.init(address=address, **QUIET)
+        _join(ray, address=address)
     try:
         yield
+    except SystemExit:
+        raise ValueError(ENDED) from None
     finally:
         ray.shutdown()
+
+
+def _end(number: int, frame: object) -> None:
+    """The answer to SIGTERM: a user's, or Ray's own when its processes on this machine have ended."""
+    raise SystemExit(number)
+
+
+def _join(ray: Any, **options: Any) -> None:
+    """Ray would answer SIGTERM with a dump of its stack: it gets the answer that it had, or a sentence."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(**options, **QUIET)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _end if before is signal.SIG_DFL else before)
+    except Exception as error:  # of whatever kind
+        raise ValueError(f"ray: the cluster at {options['address']!r} does not start or answer ({one_line(str(error))})") from None
 
 
 def _check_answer(address: str) -> None:

@@ -143,6 +143,8 @@ def scaling_curves(title: str, lines: Mapping[str, Points], measured: Mapping[st
         for marker, (name, points) in zip("os^v", measured.items(), strict=False):
             axes.plot(*zip(*points, strict=True), marker, color=INK, markerfacecolor="none", label=name)
         axes.set(xscale="log", yscale="log", xlabel=labels[0], ylabel=labels[1])
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:,g}")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color=EMPTY)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_columns([*lines, *measured]), frameon=False)

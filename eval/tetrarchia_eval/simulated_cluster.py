@@ -30,6 +30,7 @@ NODES = (4, 4, 8, 16)  # processors of the nodes that join, one after the other
 GAMES = 150  # of a chunk: three seconds of planners
 MANY = 1500  # of a chunk whose games cost more than itself
 POINTS = (0.3, 0.1, 0.03, 0.01)  # seconds of a chunk
+START = 2.0  # seconds of a chunk before measuring
 DELAY = 0.2  # seconds more that a chunk keeps its processor, as on a slow network
 MOST = 400  # chunks a second: more than any driver takes in
 COUNTERS = Path("/proc/net/dev")
@@ -87,7 +88,7 @@ def simulations(seconds: float) -> dict[str, Any]:
             cluster.add_node(num_cpus=cpus, object_store_memory=STORE)
             cluster.wait_for_nodes()
             cores += cpus
-            simulate(games[:GAMES], cores, POINTS[0], 0.0, 1.0)  # the processes start
+            simulate(games[:GAMES], cores, START, 0.0, 2 * START)  # slow enough for every processor to get a process
             found.append(simulate(games[:GAMES], cores, POINTS[0], 0.0, seconds))
         found += [simulate(games[:GAMES], cores, each, 0.0, seconds) for each in POINTS[1:]]
         found.append(simulate(games[:GAMES], cores, POINTS[0], DELAY, seconds))

@@ -233,3 +233,14 @@ def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[
 
     with node(empty_cluster.address, sys.executable, tmp_path, PYTHONPATH=os.pathsep.join(PACKAGES), **there):
         assert sentence in refused(tmp_path, *words, MINE="first")
+
+
+def test_sigterm_is_one_sentence(cluster: Any, tmp_path: Path) -> None:
+    command = started(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
+    wait_for_games(tmp_path / "match.jsonl", GAMES // 8, command)
+
+    command.terminate()
+
+    text, _ = command.communicate(timeout=100)
+    assert command.returncode == 2, text
+    assert text.splitlines()[-1].startswith("tetrarchia: ray: this command or its cluster was told to end: what was done is kept")

@@ -13,10 +13,10 @@ from tetrarchia_env.messages import printable
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
-    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Only what evaluation on more cores depends on, for docs/scaling.md; needs Ray")
     ] = False,
+    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
     if scaling:
@@ -43,11 +43,6 @@ def _measure_all(out: Path, peers: bool, before: Path | None) -> None:
     print(f"written: {printable(out)}")
 
 
-def _check_checkout(folder: Path | None) -> None:
-    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
-        raise ValueError(f"before is a checkout of this project, not {printable(folder)}")
-
-
 def _measure_scaling(out: Path) -> None:
     """Into the file's section on evaluation; its others stay."""
     from tetrarchia_agents.ray_cluster import load_ray
@@ -62,3 +57,8 @@ def _measure_scaling(out: Path) -> None:
     print("measuring: about six minutes; other work on the machine spoils the figures", flush=True)
     write_whole(out, json.dumps({**others, "evaluation": {**surroundings(), **measure_scaling(Slice())}}, indent=1) + "\n")
     print(f"written: {printable(out)}")
+
+
+def _check_checkout(folder: Path | None) -> None:
+    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
+        raise ValueError(f"before is a checkout of this project, not {printable(folder)}")
