@@ -206,7 +206,8 @@ context to every node, and more message passing spreads it, so that the first st
 only a pointer back to the nodes for actions that name a space; `mlp` knows nothing of the board.
 
 **Processes** ([distributed.py](../train/tetrarchia_train/distributed.py)): with `--processes 2` training is data-parallel; every update
-follows the mean of the clipped gradients of both. `tetrarchia bench` measures the speed of training.
+follows the mean of the clipped gradients of both. Other launchers, machines and Ray: [Beyond one machine](scaling.md).
+`tetrarchia bench` measures the speed of training.
 
 **The reward** ([rewards.py](../tetrarchia_env/rewards.py)) is a terminal reward for winning alone, with a discount for each turn that it
 took, less of it towards the end of a run. Potential-based shaping (Ng, Harada and Russell 1999) is added: the potential is the chance to

@@ -264,7 +264,8 @@ def _worker(group: ProcessGroup, port: int, tell: Connection) -> None:
         time.sleep(GRACE)  # if rank 0 is gone, this process ends now, and need not tell of it
         raise
     else:
-        return
+        sys.stdout.flush()
+        os._exit(0)  # threads of torch that end while Python does were seen to abort
     sys.exit(1)
 
 

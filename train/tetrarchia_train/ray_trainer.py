@@ -6,6 +6,9 @@ after a failure all workers begin anew and go on from the last one, which is exa
 
 import os
 import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,12 @@ from tetrarchia_env.schema import one_line
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import TIMEOUT, follow, launched_group
 from tetrarchia_train.folders import whole_folder
+from tetrarchia_train.logs import last_measured, progress_text, read_progress
 from tetrarchia_train.resume import RESUME
 from tetrarchia_train.run import OPTIONS, Learn, learn_here
 
 RESTARTS = 3  # after so many failures in one command a person should look
+NEWS = 2.0  # seconds between two looks at what was measured
 STORAGE = "ray"  # in the run's folder: Ray's own files, its copy of what was kept last among them
 ON_THE_WORKERS = ("tetrarchia_train.run", "ray.train.torch")
 
@@ -67,9 +72,34 @@ def _fit(task: dict[str, Any], config: TrainConfig, folder: Path) -> str:
     )
     shutil.rmtree(folder / STORAGE, ignore_errors=True)  # else Ray goes on from there, and not from what the run's folder has
     try:
-        return str(trainer.fit().return_value)
+        with _progress_told(folder):
+            return str(trainer.fit().return_value)
     except train.TrainingFailedError as error:
         raise ValueError(_sentence(error)) from None
+
+
+@contextmanager
+def _progress_told(folder: Path) -> Iterator[None]:
+    """Meanwhile, what rank 0 measures is printed where the command was typed."""
+    ended = threading.Event()
+    teller = threading.Thread(target=_tell, args=(folder, last_measured(folder), ended), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _tell(folder: Path, told: int, ended: threading.Event) -> None:
+    """Each line once, also when a run was started again and measures again."""
+    over = False
+    while not over:
+        over = ended.wait(NEWS)
+        for line in read_progress(folder):
+            if line["timesteps"] > told:
+                told = line["timesteps"]
+                print(progress_text(told, line["seconds"], line["win_rates"]), flush=True)
 
 
 def _sentence(error: Any) -> str:

@@ -27,10 +27,9 @@ from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
 from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
 from tetrarchia_train.expert_iteration import iterate, round_name
 from tetrarchia_train.folders import FINAL, LATEST, found_folder, only_writer, whole_folder
-from tetrarchia_train.held_out import win_rates
 from tetrarchia_train.launcher import was_restarted
 from tetrarchia_train.learner import Run, evaluate_run, new_run, pretrain_critic, train_iteration
-from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, truncate_progress
+from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, progress_text, truncate_progress
 from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
 from tetrarchia_train.warm_start import BC, DEMONSTRATIONS, warm_start, warm_start_card
 
@@ -220,8 +219,9 @@ def _evaluate(run: Run, folder: Path) -> None:
     if not run.group.is_rank_0:
         return
     results, seconds = evaluate_run(run), run.watch.seconds
-    print(f"{run.timesteps / 1e6:7.2f} M steps, {seconds / 60:5.1f} min: held-out win rates {win_rates(results)}", flush=True)
-    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), **eval_scalars(results))
+    measured = eval_scalars(results)
+    print(progress_text(run.timesteps, seconds, measured["win_rates"]), flush=True)
+    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), **measured)
 
 
 def _save(run: Run, folder: Path, command: str, goal: str) -> None:
