@@ -230,8 +230,8 @@ def test_the_coach_and_the_analysis_are_shown(server: Server, page: Browser) -> 
 def test_the_barbarian_phase_is_shown_step_by_step_and_can_be_skipped(server: Server, page: Browser) -> None:
     enter(page, server.origin + server.make_room("person 1", "random", "random", "random", seed=5, level="4000"))
     page.run("(document.getElementById('pace').value = '1600', 0)")
-    while "end" not in [choice["action"] for choice in (choices := offered(page))]:
-        click_something_in_the_list(page, choices[0])
+    while not any(choice["action"] == "end" for choice in offered(page)):
+        click_something_in_the_list(page, offered(page)[0])
     page.press("e")
     page.wait_for("document.querySelectorAll('#tray svg').length > 0")
     assert page.run("document.getElementById('decide-title').textContent") == "It goes on…"

@@ -21,6 +21,7 @@ from tetrarchia_env.cli.levels import levels
 from tetrarchia_env.cli.play import play
 from tetrarchia_env.cli.replay import replay
 from tetrarchia_env.cli.serve import serve
+from tetrarchia_env.cli.study import study
 from tetrarchia_env.cli.train import train
 from tetrarchia_env.cli.watch import watch
 from tetrarchia_env.messages import printable
@@ -28,7 +29,7 @@ from tetrarchia_env.messages import printable
 NAME = "tetrarchia"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Play and watch": (watch, play, serve, replay),
-    "Measure and train": (eval_, train, bench),
+    "Measure and train": (eval_, train, bench, study),
     "Find your way": (levels, doctor),
 }
 # A wrong option or value: click's own class, or that of the copy that newer versions of typer carry.

@@ -38,6 +38,7 @@ EXAMPLES = {
         "tetrarchia watch --agents ppo:runs/mine/final",
     ),
     "bench": ("tetrarchia bench --peers --out bench.json",),
+    "study": ("tetrarchia study games --out data",),
     "levels": (
         "tetrarchia levels",
         "tetrarchia levels 4211",

@@ -49,6 +49,7 @@ def replay(
 
 def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
     """What this agent thinks of the game, with a bar while it does."""
+    from rich.console import Console
     from rich.progress import Progress
 
     from tetrarchia_agents.compiling import compile_ahead
@@ -60,6 +61,7 @@ def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
 
     critic = make_critic(agent)
     compile_ahead()
-    with Progress(transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"{agent} thinks", total=1.0)
         return analyse_replay(critic, played, tell=lambda share: bar.update(task, completed=share))

@@ -25,11 +25,12 @@ def serve(
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser")] = True,
     agents: Annotated[str, typer.Option(help=MORE_AGENTS)] = "",
     state: Annotated[Path | None, typer.Option(help=STATE)] = None,
+    study: Annotated[Path | None, typer.Option(help="Keep the games of players who agree in this folder, for research")] = None,
 ) -> None:
     """Play in the browser: some Emperors yourself, others by friends with a link or by agents; or watch agents play."""
     server = web("server")
     place = server.bound(host, port)
-    house = open_house(agents, state)
+    house = open_house(agents, state, study)
     server.run(house, lobby_data(house), place, server.entrance_at(host), opens=open_)
 
 
@@ -60,14 +61,19 @@ def web(name: str) -> Any:
         raise ValueError(f"serve needs the package {error.name}: pip install 'tetrarchia[web]'") from None
 
 
-def open_house(agents: str, state: Path | None) -> "House":
+def open_house(agents: str, state: Path | None, study: Path | None = None) -> "House":
     """The rooms of a server, with those of the last one in the same folder."""
+    from functools import partial
+
     from tetrarchia_agents.compiling import compile_ahead
+    from tetrarchia_env import __version__
+    from tetrarchia_env.study import append_game
 
     house, journal = web("house"), web("journal")
     offered = offers(agents)
     compile_ahead()
-    services = house.Services(offered, **(thinkers("ppo") if "ppo" in offered else {}))
+    keep = partial(append_game, study) if study else None
+    services = house.Services(offered, keep=keep, version=__version__, **(thinkers("ppo") if "ppo" in offered else {}))
     return house.House(journal.Journal(state or state_folder()), services)  # type: ignore[no-any-return]
 
 

@@ -90,7 +90,7 @@ def people(room: Room, player: int | None, here: Iterable[int], wanted: Data) ->
     present = set(here)
     seats = [
         {
-            "name": one.name, "agent": one.agent, "standIn": one.stand_in, "emperors": room.emperors_of(number),
+            "name": one.name, "agent": one.agent, "standIn": one.stand_in, "emperors": room.emperors_of(number), "consent": one.consent,
             "here": number in present, "you": number == player, "link": f"/seat/{one.link}" if player == 0 and one.is_person else None,
         }
         for number, one in enumerate(room.players)

@@ -120,7 +120,7 @@ function takeFile(text, name) {
 }
 
 function setup() {
-  const common = {emperors: seats(), name: byId("name").value, study: byId("study").checked};
+  const common = {emperors: seats(), name: byId("name").value, consent: byId("study").checked};
   if (file) return `${JSON.stringify({...common, number: Number(byId("number").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
   const seed = byId("seed").value.trim(), scenario = byId("scenario").value;
   if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`A seed is a whole number, not "${seed}".`);
