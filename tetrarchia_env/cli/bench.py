@@ -12,15 +12,17 @@ from tetrarchia_env.messages import printable
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Also measure the server: 200 rooms at once, its memory over 2,000 games")] = False,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
     from tetrarchia_env.files import check_goals, write_whole
     from tetrarchia_eval.benchmark import measure, report
     from tetrarchia_eval.peers import measure_peers, ratios
+    from tetrarchia_eval.web_benchmark import measure_web
 
     check_goals(out)
     rows = []
-    for row in chain(measure(), measure_peers() if peers else ()):
+    for row in chain(measure(), measure_peers() if peers else (), measure_web() if web else ()):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
     for row in list(ratios(rows)):
