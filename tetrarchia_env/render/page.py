@@ -21,7 +21,7 @@ from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
-from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
@@ -100,8 +100,8 @@ def colours() -> str:
 
 def signs() -> str:
     """The pieces that the panel shows, to be used by name."""
-    pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
-    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
+    shown = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
+    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
@@ -121,7 +121,7 @@ def places(frame: Shown) -> Places:
     """What the page shows of a position, in parts of HTML and SVG."""
     snapshot = frame.snapshot
     return {
-        "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
+        "pieces": [part.svg for part in pieces(snapshot)],
         "head": [_head(snapshot), _score(snapshot)],
         "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
     }

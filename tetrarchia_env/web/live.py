@@ -94,8 +94,8 @@ class LiveRoom:
     def _played(self, pieces: tuple[Piece, ...]) -> None:
         room = self.room
         self._note(Event(play=action_text(room.session.moves[-1].action), deed=self._deed()))
-        frames = views.steps(room, pieces) if self.connections else []
-        self._tell_all(lambda page: views.move(room, pieces, frames, page.known))
+        steps = views.steps(room, pieces) if self.connections else []
+        self._tell_all(lambda page: views.move(room, steps, page.known))
         self._tell_decision()
         if room.session.is_over:
             self._house.finished(room)
