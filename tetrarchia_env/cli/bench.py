@@ -13,16 +13,19 @@ def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
     web: Annotated[bool, typer.Option("--web", help="Also measure the server: 200 rooms at once, its memory over 2,000 games")] = False,
+    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
     from tetrarchia_env.files import check_goals, write_whole
-    from tetrarchia_eval.benchmark import measure, report
+    from tetrarchia_eval.benchmark import measure, report, start_up
     from tetrarchia_eval.peers import measure_peers, ratios
     from tetrarchia_eval.web_benchmark import measure_web
 
     check_goals(out)
+    _check_checkout(before)
     rows = []
-    for row in chain(measure(), measure_peers() if peers else (), measure_web() if web else ()):
+    asked = (start_up(before) if before else (), measure(), measure_peers() if peers else (), measure_web() if web else ())
+    for row in chain.from_iterable(asked):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
     for row in list(ratios(rows)):
@@ -30,3 +33,8 @@ def bench(
         rows.append(row)
     write_whole(out, report(rows))
     print(f"written: {printable(out)}")
+
+
+def _check_checkout(folder: Path | None) -> None:
+    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
+        raise ValueError(f"before is a checkout of this project, not {printable(folder)}")
