@@ -39,6 +39,11 @@ NEWTON_STEPS = 25  # the fit is convex: it stands still after about eight
 BINS = 10
 NAMED = 0.1  # a level has a figure of its own if it has this share of the positions
 OTHERS = "others"
+# What a card's options must still mean; others may have gone since it was written.
+TOLD = (
+    *("levels", "focus", "focus_share", "rules", "actions", "total_timesteps", "max_minutes"),
+    *("turn_discount", "final_turn_discount", "shaping_coef"),
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def trained_on(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
     """The options of the run that made a checkpoint, and its reward as it was at the end."""
     try:
         made = card["made"]
-        config = TrainConfig().changed(made["options"])
+        config = TrainConfig().changed({name: made["options"][name] for name in TOLD if name in made["options"]})
         by_time = made["seconds"] / 60 / config.max_minutes if config.max_minutes else 0.0
         progress = min(1.0, max(made["timesteps"] / config.total_timesteps, by_time))
     except (KeyError, TypeError):
