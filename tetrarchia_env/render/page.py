@@ -1,6 +1,6 @@
 """A recorded game as one web page that needs nothing else: no network, no other file.
 
-Its frame is `page.html`, `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
+Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
 is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
 """
 
@@ -72,8 +72,13 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
         first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
         curve=curve(judged) if judged else "", thinking=thinking,
         width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
-        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"),
+        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
+
+
+def buttons() -> str:
+    """That lead through a game."""
+    return _file("buttons.html")
 
 
 def _file(name: str) -> str:

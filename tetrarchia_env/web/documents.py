@@ -25,7 +25,13 @@ def room(data: dict[str, Any]) -> str:
     spaces = dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, BOARD.zone_xy.tolist(), strict=True))
     given = {name: data[name] for name in ("agents", "coach", "study")} | {"spaces": spaces, "emperors": EMPERORS, "letters": _letters()}
     return Template(_text("room.html")).substitute(
-        data=_json(given), width=theme.MAP_WIDTH, height=theme.HEIGHT, look=page.LOOK, ground=static_map() + legend(), signs=page.signs()
+        data=_json(given),
+        buttons=page.buttons(),
+        width=theme.MAP_WIDTH,
+        height=theme.HEIGHT,
+        look=page.LOOK,
+        ground=static_map() + legend(),
+        signs=page.signs(),
     )
 
 
