@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed
 
 from helpers.web_server import Server, Visitor, serving
 from tetrarchia_env.notation import load_replay, play_replay
+from tetrarchia_env.study import StudyGame
 from tetrarchia_env.web.house import Limits
 from tetrarchia_env.web.workers import Offer
 
@@ -174,6 +175,25 @@ def test_a_game_goes_on_from_a_replay_and_from_a_snapshot(server: Server) -> Non
     assert not from_snapshot.told["people"]["hasReplay"]
     with pytest.raises(ValueError, match="not legal there"):
         server.make_room(*[ME] * 4, replay=replay | {"actions": [replay["actions"][0]] * 2})
+
+
+def test_a_game_is_kept_for_research_if_everybody_agreed(tmp_path: Path) -> None:
+    kept: list[StudyGame] = []
+    with serving(tmp_path, keep=kept.append) as server:
+        for agrees in (True, False):
+            first = server.visit(server.make_room(ME, SECOND, SECOND, AGENT, seed=3, consent=True))
+            second = server.visit(second_link(first))
+            second.send("consent", given=agrees)
+            second.socket.close()
+            first.wait_for("people", lambda told: not told["players"][1]["here"])
+            first.send("stand in", player=1, agent=AGENT)
+            play_on(first, random.Random(3))
+
+    [game] = kept
+    assert [(player.kind, player.consent) for player in game.players] == [("person", True), ("person", True), ("agent", False)]
+    assert game.seats == (0, 1, 1, 2)
+    assert set(game.deciders) == {0, 2}
+    assert all(seconds is not None for seconds in game.seconds)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A recorded game as one web page that needs nothing else: no network, no other file.
 
-Its frame is `page.html`, `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
+Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
 is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
 """
 
@@ -21,7 +21,7 @@ from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
-from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
@@ -72,8 +72,13 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
         first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
         curve=curve(judged) if judged else "", thinking=thinking,
         width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
-        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"),
+        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
+
+
+def buttons() -> str:
+    """That lead through a game."""
+    return _file("buttons.html")
 
 
 def _file(name: str) -> str:
@@ -100,8 +105,8 @@ def colours() -> str:
 
 def signs() -> str:
     """The pieces that the panel shows, to be used by name."""
-    pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
-    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
+    shown = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
+    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
@@ -121,7 +126,7 @@ def places(frame: Shown) -> Places:
     """What the page shows of a position, in parts of HTML and SVG."""
     snapshot = frame.snapshot
     return {
-        "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
+        "pieces": [part.svg for part in pieces(snapshot)],
         "head": [_head(snapshot), _score(snapshot)],
         "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
     }

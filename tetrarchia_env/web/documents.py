@@ -23,9 +23,15 @@ def lobby(data: dict[str, Any]) -> str:
 def room(data: dict[str, Any]) -> str:
     """Where it is played; nothing of the game is in it: the page asks for that."""
     spaces = dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, BOARD.zone_xy.tolist(), strict=True))
-    given = {"spaces": spaces, "emperors": EMPERORS, "agents": data["agents"], "letters": _letters(), "thinks": data["coach"]}
+    given = {name: data[name] for name in ("agents", "coach", "study")} | {"spaces": spaces, "emperors": EMPERORS, "letters": _letters()}
     return Template(_text("room.html")).substitute(
-        data=_json(given), width=theme.MAP_WIDTH, height=theme.HEIGHT, look=page.LOOK, ground=static_map() + legend(), signs=page.signs()
+        data=_json(given),
+        buttons=page.buttons(),
+        width=theme.MAP_WIDTH,
+        height=theme.HEIGHT,
+        look=page.LOOK,
+        ground=static_map() + legend(),
+        signs=page.signs(),
     )
 
 

@@ -17,6 +17,8 @@ from tetrarchia_env.notation import Replay, action_text, parse_replay, play_repl
 from tetrarchia_env.options import Options
 from tetrarchia_env.playing.session import Session
 from tetrarchia_env.schema import one_line
+from tetrarchia_env.study import Player as StudyPlayer
+from tetrarchia_env.study import StudyGame, new_person
 from tetrarchia_env.web import views
 from tetrarchia_env.web.connection import CLOSED, Connection
 from tetrarchia_env.web.journal import Journal
@@ -39,7 +41,8 @@ class Services:
     offered: dict[str, Offer]
     coach: Thought | None = None  # of a game
     analyse: Callable[[Replay], GameAnalysis] | None = None
-    keep: Callable[[Room, list[float]], None] | None = None  # a finished game whose players agreed, for research
+    keep: Callable[[StudyGame], None] | None = None  # a finished game whose players agreed, for research
+    version: str = "unknown"  # of the package, for what is kept
 
 
 @dataclass(frozen=True)
@@ -81,21 +84,21 @@ class House:
 
     def make(self, session: Session, setup: Setup) -> Room:
         """A new room for this game; ValueError in one sentence if there can be none."""
-        return self._furnish(session, setup.emperors, setup.name, setup.study)
+        return self._furnish(session, setup.emperors, setup.name, setup.consent)
 
     def fork(self, session: Session, number: int, emperors: Sequence[str]) -> Room:
         """A room that goes on from a position of another game."""
         return self._furnish(cut(session, number), emperors)
 
-    def _furnish(self, session: Session, emperors: Sequence[str], name: str = "", study: bool = False) -> Room:
+    def _furnish(self, session: Session, emperors: Sequence[str], name: str = "", consent: bool = False) -> Room:
         if len(self.rooms) >= self.limits.rooms:
             raise ValueError(f"this server has {self.limits.rooms} rooms already: come back later")
         for emperor in emperors:
             if emperor not in PERSONS:
                 self.check_agent(emperor, session.options)
         players, seats = players_of(emperors, name)
+        players[0].consent = consent and PERSONS[0] in emperors
         room = Room(session, players, seats)
-        room.study = study
         self.journal.begin(room)
         self._open(room)
         return room
@@ -139,10 +142,15 @@ class House:
         del self.rooms[live.room.name]
         self.journal.forget(live.room)
 
-    def finished(self, room: Room, times: list[float]) -> None:
-        """A game has ended."""
-        if room.study and self.services.keep:
-            self.services.keep(room, times)
+    def finished(self, room: Room) -> None:
+        """A game has ended: it is kept for research if every person agreed."""
+        found = study_game(room, self.services.version)
+        if self.services.keep is None or found is None:
+            return
+        try:
+            self.services.keep(found)
+        except OSError as error:
+            log.warning("a game could not be kept for the study: %s", one_line(str(error)))
 
     @property
     def analysis(self) -> Thought | None:
@@ -177,6 +185,22 @@ class House:
             live.close(CLOSED, "the server was stopped")
         self._thinker.shutdown(wait=False, cancel_futures=True)
         self.journal.close()
+
+
+def study_game(room: Room, version: str) -> StudyGame | None:
+    """The game as a study keeps it, with new random ids for persons; None if somebody did not agree, or it began elsewhere."""
+    if room.deeds is None or not all(player.consent for player in room.players if player.is_person) or room.session.seed is None:
+        return None
+    stand_ins = sorted({deed.agent for deed in room.deeds if deed.agent} - {player.agent for player in room.players})
+    players = [*room.players, *(Player(agent=agent) for agent in stand_ins)]
+    number_of = {player.agent: number for number, player in enumerate(players)}
+    deciders = tuple(number_of[deed.agent] if deed.agent else deed.player for deed in room.deeds)
+    seconds = tuple(deed.seconds for deed in room.deeds)
+    return StudyGame(room.session.replay(), tuple(map(_studied, players)), room.seats, deciders, seconds, version)
+
+
+def _studied(player: Player) -> StudyPlayer:
+    return StudyPlayer("person", new_person(), consent=True) if player.is_person else StudyPlayer("agent", str(player.agent))
 
 
 def players_of(emperors: Sequence[str], name: str = "") -> tuple[list[Player], list[int]]:

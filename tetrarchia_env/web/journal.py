@@ -17,7 +17,7 @@ from tetrarchia_env.notation import Snapshot, action_id, action_text, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.playing.session import Session
 from tetrarchia_env.schema import one_line
-from tetrarchia_env.web.room import Player, Room
+from tetrarchia_env.web.room import Deed, Player, Room
 
 LARGEST = 16_000_000  # bytes of a room's file
 SUFFIX = ".room"
@@ -34,13 +34,14 @@ class Beginning(Struct):
     players: list[Player]
     seats: tuple[int, int, int, int]
     watch: str
-    study: bool = False
+    deeds: list[Deed] | None = None
 
 
 class Event(Struct, omit_defaults=True):
     """Another line: an action, an action taken back, or a player as he is now."""
 
     play: str | None = None
+    deed: Deed | None = None
     undo: bool = False
     player: int | None = None
     now: Player | None = None
@@ -60,7 +61,7 @@ class Journal:
         start = None if session.seed is not None else snapshot(session.positions[0])
         actions = [action_text(move.action) for move in session.moves]
         seats: Any = room.seats
-        beginning = Beginning(session.options.arguments(), session.seed, start, actions, room.players, seats, room.watch, room.study)
+        beginning = Beginning(session.options.arguments(), session.seed, start, actions, room.players, seats, room.watch, room.deeds)
         write_whole(self._file(room), msgspec.json.encode(beginning).decode() + "\n")
         os.chmod(self._file(room), 0o600)
 
@@ -111,7 +112,7 @@ def _room(path: Path) -> Room:
     first, *others = read_bounded(path, LARGEST).split(b"\n")
     beginning = msgspec.json.decode(first, type=Beginning)
     room = Room(_session(beginning), beginning.players, beginning.seats, beginning.watch, path.stem)
-    room.study = beginning.study
+    room.deeds = beginning.deeds
     for line in others[:-1]:  # what stands after the last end of a line is torn, or nothing
         _repeat(room, msgspec.json.decode(line, type=Event))
     room.touched = path.stat().st_mtime
@@ -130,7 +131,10 @@ def _session(beginning: Beginning) -> Session:
 def _repeat(room: Room, event: Event) -> None:
     if event.play is not None:
         room.session.play(action_id(event.play))
+        if room.deeds is not None and event.deed is not None:
+            room.deeds.append(event.deed)
     elif event.undo:
         room.session.undo()
+        del (room.deeds or [])[-1:]
     elif event.player is not None and event.now is not None:
         room.players[event.player] = event.now

@@ -13,7 +13,7 @@ from tetrarchia_env.schema import one_line
 from tetrarchia_env.web import protocol, views
 from tetrarchia_env.web.connection import REPLACED, Connection
 from tetrarchia_env.web.journal import Event
-from tetrarchia_env.web.room import Room
+from tetrarchia_env.web.room import Deed, Room
 
 if TYPE_CHECKING:
     from tetrarchia_env.web.house import House
@@ -32,7 +32,7 @@ class LiveRoom:
         self._thinking: asyncio.Task[None] | None = None
         self._wanted = 0  # where agents play alone: the position that somebody wants to see
         self._agreed: dict[tuple[int, str], set[int]] = {}  # who agrees that an agent plays for a person who is away
-        self._times: list[float] = []  # when each action was played, since the server began
+        self._since = time.monotonic()  # the last action, or the coming of him who decides
 
     @property
     def present(self) -> set[int]:
@@ -47,6 +47,7 @@ class LiveRoom:
                 self.connections.discard(other)
         self.connections.add(connection)
         self._take_seat_back(connection.player)
+        self._since = max(self._since, time.monotonic()) if connection.player == self.room.decider else self._since
         connection.send(views.log_entries(self.room))
         connection.send(views.position(self.room, self.room.number, connection.known))
         self._tell_people()
@@ -92,13 +93,21 @@ class LiveRoom:
 
     def _played(self, pieces: tuple[Piece, ...]) -> None:
         room = self.room
-        self._note(Event(play=action_text(room.session.moves[-1].action)))
-        self._times.append(time.time())
-        frames = views.steps(room, pieces) if self.connections else []
-        self._tell_all(lambda page: views.move(room, pieces, frames, page.known))
+        self._note(Event(play=action_text(room.session.moves[-1].action), deed=self._deed()))
+        steps = views.steps(room, pieces) if self.connections else []
+        self._tell_all(lambda page: views.move(room, steps, page.known))
         self._tell_decision()
         if room.session.is_over:
-            self._house.finished(room, self._times)
+            self._house.finished(room)
+
+    def _deed(self) -> Deed:
+        """Who took the last action, and how long."""
+        seat = self.room.seats[EMPERORS.index(self.room.session.moves[-1].agent)]
+        seconds, self._since = round(time.monotonic() - self._since, 3), time.monotonic()
+        deed = Deed(seat, self.room.players[seat].asked, seconds)
+        if self.room.deeds is not None:
+            self.room.deeds.append(deed)
+        return deed
 
     def _play(self, page: Connection, message: protocol.Play) -> None:
         self._played(self.room.play(page.player, message.number, message.action))
@@ -107,7 +116,7 @@ class LiveRoom:
     def _undo(self, page: Connection, message: protocol.Undo) -> None:
         self.room.undo(page.player, message.number)
         self._note(Event(undo=True))
-        del self._times[-1:]
+        del (self.room.deeds or [])[-1:]
         self._tell_all(lambda other: views.position(self.room, self.room.number, other.known) | {"type": "undone"})
         self._tell_decision()
 
@@ -124,6 +133,13 @@ class LiveRoom:
         if page.player is None:
             raise ValueError("who only looks has no name")
         self.room.players[page.player].name = "".join(sign if sign.isprintable() else " " for sign in message.name).strip()
+        self._note_player(page.player)
+        self._tell_people()
+
+    def _consent(self, page: Connection, message: protocol.Consent) -> None:
+        if page.player is None:
+            raise ValueError("only a person who plays may agree")
+        self.room.players[page.player].consent = message.given
         self._note_player(page.player)
         self._tell_people()
 
@@ -207,6 +223,7 @@ DEEDS: dict[type, Callable[[LiveRoom, Connection, Any], None]] = {
     protocol.Coach: LiveRoom._coach,
     protocol.Analyse: LiveRoom._analyse,
     protocol.Rename: LiveRoom._rename,
+    protocol.Consent: LiveRoom._consent,
     protocol.StandIn: LiveRoom._stand_in,
     protocol.TakeOver: LiveRoom._take_over,
 }

@@ -63,6 +63,12 @@ class Rename(Struct, tag="name", forbid_unknown_fields=True):
     name: Name
 
 
+class Consent(Struct, tag="consent", forbid_unknown_fields=True):
+    """Whether this game may be kept for research."""
+
+    given: bool
+
+
 class StandIn(Struct, tag="stand in", forbid_unknown_fields=True):
     """Propose, or agree, that an agent plays for a person who is away."""
 
@@ -77,7 +83,7 @@ class TakeOver(Struct, tag="take over", forbid_unknown_fields=True):
     emperors: Annotated[tuple[Emperor, ...], Meta(min_length=1, max_length=len(EMPERORS))]
 
 
-Message = Play | Undo | Look | On | Coach | Analyse | Rename | StandIn | TakeOver
+Message = Play | Undo | Look | On | Coach | Analyse | Rename | Consent | StandIn | TakeOver
 _MESSAGES: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 
 
@@ -98,7 +104,7 @@ class Setup(Struct, forbid_unknown_fields=True):
     replay: dict[str, Any] | None = None
     number: Number | None = None
     snapshot: dict[str, Any] | None = None
-    study: bool = False  # whether this game may be kept for research
+    consent: bool = False  # of `person 1`, that the game may be kept for research
 
 
 _SETUPS = msgspec.json.Decoder(Setup)

@@ -26,6 +26,7 @@ class Player(Struct):
     name: str = ""
     agent: str | None = None
     stand_in: str | None = None  # the agent that plays while the person is away
+    consent: bool = False  # a person's, that the game may be kept for research
 
     @property
     def is_person(self) -> bool:
@@ -38,6 +39,14 @@ class Player(Struct):
         return self.agent or self.stand_in
 
 
+class Deed(Struct):
+    """Who decided on an action: a player, or the agent that stood in for him; and his seconds, if they are known."""
+
+    player: int
+    agent: str | None
+    seconds: float | None = None
+
+
 class Room:
     """The game is the engine's record; what is kept beside it are the players."""
 
@@ -47,7 +56,7 @@ class Room:
         self.seats = tuple(seats)  # the player of each Emperor in turn order
         self.watch = watch or new_link()  # the link for those who only look
         self.name = name or secrets.token_hex(8)
-        self.study = False  # whether all who play agreed that the game may be kept for research
+        self.deeds: list[Deed] | None = None if session.moves else []  # None: the game was begun by others, elsewhere
         self.touched = time.time()
 
     @property

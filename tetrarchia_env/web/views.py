@@ -1,8 +1,10 @@
 """What the page is shown: positions in the replay page's own drawing, entries of the log, choices, players."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, split_sentence
 from tetrarchia_env.notation import snapshot
@@ -16,48 +18,62 @@ Data = dict[str, Any]
 PARTS: dict[str, int] = {}  # every drawing of a piece at its place that was ever sent, with its number: at most some thousand
 
 
-def view(frame: Frame, known: set[int]) -> Data:
-    """A position; drawings that this page does not know yet come along, by number."""
-    shown = places(frame)
-    numbers = [PARTS.setdefault(part, len(PARTS)) for part in shown["pieces"]]
-    fresh = {number: part for number, part in zip(numbers, shown["pieces"], strict=True) if number not in known}
-    known |= set(fresh)
-    return {"pieces": numbers, "new": fresh, "head": "".join(shown["head"]), "panel": "".join(shown["panel"])}
+class Shown:
+    """A position as every page shows it, drawn once; drawings that a page does not know yet come along with it, by number."""
+
+    def __init__(self, frame: Frame) -> None:
+        drawn = places(frame)
+        self._pieces = {PARTS.setdefault(part, len(PARTS)): part for part in drawn["pieces"]}
+        self._words = {place: "".join(drawn[place]) for place in ("head", "panel")}
+
+    def view(self, known: set[int]) -> Data:
+        """For a page that knows these drawings."""
+        fresh = {number: part for number, part in self._pieces.items() if number not in known}
+        known |= set(fresh)
+        return {"pieces": list(self._pieces), "new": fresh, **self._words}
 
 
 def position(room: Room, number: int, known: set[int]) -> Data:
     """The game after so many actions."""
-    return {"type": "position", "number": number, "view": view(room.session.frames[number], known)}
+    return {"type": "position", "number": number, "view": Shown(room.session.frames[number]).view(known)}
 
 
-def steps(room: Room, pieces: Sequence[Piece]) -> list[Frame]:
-    """The pieces of the last action as positions to be shown one after the other; the last one is the position itself."""
-    move = room.session.moves[-1]
+@dataclass(frozen=True)
+class Step:
+    """A piece of an action, to be shown before the next."""
+
+    piece: Piece
+    shown: Shown
+
+    def data(self, known: set[int]) -> Data:
+        """For a page that knows these drawings."""
+        return {"lines": self.piece.lines, "fallen": self.piece.fallen, "view": self.shown.view(known)}
+
+
+def steps(room: Room, pieces: Sequence[Piece]) -> list[Step]:
+    """The pieces of the last action that have something to tell; the last one leads to the position itself."""
+    agent = room.session.moves[-1].agent
     dice = room.session.moves[-2].dice if len(room.session.moves) > 1 else ""
-    frames = []
+    found = []
     for piece in pieces:
         dice = piece.dice or dice
-        frames.append(Frame(room.number, snapshot(piece.after), move.agent, None, piece.lines, dice))
-    return frames
+        if piece.lines or piece is pieces[-1]:
+            found.append(Step(piece, Shown(Frame(room.number, snapshot(piece.after), agent, None, piece.lines, dice))))
+    return found
 
 
-def move(room: Room, pieces: Sequence[Piece], frames: Sequence[Frame], known: set[int]) -> Data:
+def move(room: Room, done: Sequence[Step], known: set[int]) -> Data:
     """The last action and what followed."""
-    told = [
-        {"lines": frame.story, "fallen": piece.fallen, "view": view(frame, known)}
-        for frame, piece in zip(frames, pieces, strict=True)
-        if frame.story or piece is pieces[-1]
-    ]
-    return {"type": "move", "number": room.number, "entry": entry(room, room.number), "steps": told}
+    return {"type": "move", "number": room.number, "entry": entry(room, room.number), "steps": [step.data(known) for step in done]}
 
 
 def entry(room: Room, number: int) -> Data:
     """What the log says of an action; 0 is the beginning."""
-    before = room.session.positions[max(number - 1, 0)]
-    place = snapshot(before)
+    before = room.session.positions[max(number - 1, 0)][0]
     played = room.session.moves[number - 1] if number else None
     lines = played.story if played else ("the game begins",)
-    return {"turn": place["turn"] + 1, "emperor": place["emperor"], "agent": played.agent if played else None, "lines": lines}
+    agent = played.agent if played else None
+    return {"turn": int(before.turn) + 1, "emperor": EMPERORS[before.emperor], "agent": agent, "lines": lines}
 
 
 def analysis(found: GameAnalysis) -> Data:
@@ -90,7 +106,7 @@ def people(room: Room, player: int | None, here: Iterable[int], wanted: Data) ->
     present = set(here)
     seats = [
         {
-            "name": one.name, "agent": one.agent, "standIn": one.stand_in, "emperors": room.emperors_of(number),
+            "name": one.name, "agent": one.agent, "standIn": one.stand_in, "emperors": room.emperors_of(number), "consent": one.consent,
             "here": number in present, "you": number == player, "link": f"/seat/{one.link}" if player == 0 and one.is_person else None,
         }
         for number, one in enumerate(room.players)

@@ -39,13 +39,13 @@ class Request:
 
     def tell(self, action: int) -> None:
         """From any thread; who does not wait any more is told nothing."""
-        self.loop.call_soon_threadsafe(self._settle, self.answer.set_result, action)
+        self.loop.call_soon_threadsafe(self._deliver, self.answer.set_result, action)
 
     def fail(self, error: Exception) -> None:
         """The same of what went wrong."""
-        self.loop.call_soon_threadsafe(self._settle, self.answer.set_exception, error)
+        self.loop.call_soon_threadsafe(self._deliver, self.answer.set_exception, error)
 
-    def _settle(self, deed: Callable[[Any], None], value: object) -> None:
+    def _deliver(self, deed: Callable[[Any], None], value: object) -> None:
         if not self.answer.done():
             deed(value)
 

@@ -1,6 +1,6 @@
 // The lobby: what is chosen becomes one question to the server, which answers with the address of a room.
-const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId("data").textContent);
+import {byId, capital, given as data, made} from "./elements.js";
+
 const EMPERORS = [["diocletian", "D", "Augustus, East"], ["galerius", "G", "Caesar, East"], ["constantius", "C", "Caesar, West"], ["maximian", "M", "Augustus, West"]];
 const PERSONS = ["person 1", "person 2", "person 3", "person 4"];
 const SHARES = { // R13.1: how so many persons share the Emperors; an agent plays where nobody is named
@@ -13,26 +13,15 @@ const SHARES = { // R13.1: how so many persons share the Emperors; an agent play
 };
 let file = null; // a replay or a snapshot to go on from
 
-function made(tag, values = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(values)) {
-    if (name in element && name !== "list") element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 function offerEmperors() {
   for (const [name, letter, rank] of EMPERORS) {
     const select = made("select", {id: `seat-${name}`});
-    PERSONS.forEach((person, k) => select.append(made("option", {value: person, textContent: k ? `person ${k + 1}, by a link` : "me"})));
-    for (const agent of data.agents) select.append(made("option", {value: agent.name, textContent: `agent ${agent.name}`}));
+    PERSONS.forEach((person, k) => select.append(made("option", {value: person, text: k ? `person ${k + 1}, by a link` : "me"})));
+    for (const agent of data.agents) select.append(made("option", {value: agent.name, text: `agent ${agent.name}`}));
     select.addEventListener("change", refresh);
-    const badge = made("span", {className: `who ${name}`, textContent: letter});
-    badge.setAttribute("aria-hidden", "true");
-    const label = made("label", {htmlFor: select.id}, made("strong", {textContent: name[0].toUpperCase() + name.slice(1)}), made("small", {textContent: rank}));
-    byId("emperors").append(made("div", {className: "seat"}, badge, label, select));
+    const badge = made("span", {class: `who ${name}`, text: letter, "aria-hidden": "true"});
+    const label = made("label", {for: select.id}, made("strong", {text: capital(name)}), made("small", {text: rank}));
+    byId("emperors").append(made("div", {class: "seat"}, badge, label, select));
   }
 }
 
@@ -52,12 +41,12 @@ function defaultAgent() {
 
 function offerLevel() {
   data.digits.forEach((digit, k) => {
-    const select = made("select", {id: `digit-${k}`, value: "4211"[k]});
-    for (const value of digit.values) select.append(made("option", {value, textContent: value}));
+    const select = made("select", {id: `digit-${k}`});
+    for (const value of digit.values) select.append(made("option", {value, text: value}));
     select.value = "4211"[k];
     select.addEventListener("change", refresh);
-    const words = made("span", {}, made("b", {id: `digit-words-${k}`}), made("small", {textContent: digit.why}));
-    byId("digits").append(made("label", {className: "digit"}, select, words));
+    const words = made("span", {}, made("b", {id: `digit-words-${k}`}), made("small", {text: digit.why}));
+    byId("digits").append(made("label", {class: "digit"}, select, words));
   });
 }
 
@@ -67,7 +56,7 @@ function offerChecks(place, known) {
   for (const [name, about] of Object.entries(known)) {
     const box = made("input", {type: "checkbox", value: name});
     box.addEventListener("change", refresh);
-    byId(place).append(made("label", {className: "check"}, box, made("span", {}, made("b", {textContent: name.replaceAll("_", " ")}), `: ${about}`)));
+    byId(place).append(made("label", {class: "check"}, box, made("span", {}, made("b", {text: name.replaceAll("_", " ")}), `: ${about}`)));
   }
 }
 
@@ -75,7 +64,7 @@ const chosen = (place) => [...byId(place).querySelectorAll("input:checked")].map
 
 function offerScenarios() {
   for (const [name, about] of Object.entries(data.scenarios)) {
-    byId("scenario").append(made("option", {value: name, textContent: `${name.replaceAll("_", " ")}: ${about}`}));
+    byId("scenario").append(made("option", {value: name, text: `${name.replaceAll("_", " ")}: ${about}`}));
   }
   byId("scenario").addEventListener("change", refresh);
 }
@@ -120,7 +109,7 @@ function takeFile(text, name) {
 }
 
 function setup() {
-  const common = {emperors: seats(), name: byId("name").value, study: byId("study").checked};
+  const common = {emperors: seats(), name: byId("name").value, consent: byId("study").checked};
   if (file) return `${JSON.stringify({...common, number: Number(byId("number").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
   const seed = byId("seed").value.trim(), scenario = byId("scenario").value;
   if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`A seed is a whole number, not "${seed}".`);
@@ -146,7 +135,7 @@ async function begin(event) {
 
 function explainAgents() {
   const base = (agent) => (agent.baseOnly ? "; the base game only" : "");
-  for (const agent of data.agents) byId("agents").append(made("dt", {textContent: agent.name}), made("dd", {textContent: `${agent.about}${base(agent)}`}));
+  for (const agent of data.agents) byId("agents").append(made("dt", {text: agent.name}), made("dd", {text: `${agent.about}${base(agent)}`}));
 }
 
 offerEmperors();

@@ -5,8 +5,9 @@ const box = byId("people");
 
 export function showPeople(told, send) {
   const rows = told.players.map((player, number) => row(player, number, told, send));
+  const study = told.you !== null && given.study ? [consent(told, send)] : [];
   const watch = told.you === null ? [] : [made("p", {class: "note", text: "To look on, without playing:"}), link(told.watch)];
-  box.replaceChildren(...(told.you === null ? [made("p", {class: "note", text: "You look on."})] : [rename(told, send)]), made("ul", {}, ...rows), ...watch);
+  box.replaceChildren(...(told.you === null ? [made("p", {class: "note", text: "You look on."})] : [rename(told, send)]), made("ul", {}, ...rows), ...study, ...watch);
   const away = told.players.some((player) => !player.agent && !player.here);
   byId("people-box").querySelector("summary").textContent = away ? "Players (one is away)" : "Players";
 }
@@ -36,6 +37,12 @@ function standIn(number, told, send) {
   const words = wanted ? (agreed.includes(told.you) ? "waiting for the others" : "Agree") : "Let an agent play meanwhile";
   const button = made("button", {type: "button", text: words, onclick: () => send("stand in", {player: number, agent: select.value})});
   return made("div", {class: "link"}, select, button);
+}
+
+function consent(told, send) {
+  const box = made("input", {type: "checkbox", checked: told.players[told.you].consent, onchange: () => send("consent", {given: box.checked})});
+  const words = "This game may be kept for research, with its times and a random number for me, if everybody who plays agrees.";
+  return made("label", {class: "check"}, box, made("span", {text: words}));
 }
 
 function rename(told, send) {

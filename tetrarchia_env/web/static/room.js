@@ -56,8 +56,8 @@ function refresh(isNew = false) {
   byId("decide").classList.toggle("mine", mine);
   byId("decide-title").textContent = title(mine);
   byId("undo").hidden = !(decision?.mayUndo && timeline.isNow);
-  byId("ask-coach").hidden = !mine || !given.thinks;
-  byId("ask-analysis").hidden = !given.thinks || people?.hasReplay === false || timeline.last === 0;
+  byId("ask-coach").hidden = !mine || !given.coach;
+  byId("ask-analysis").hidden = !given.coach || people?.hasReplay === false || timeline.last === 0;
   analysis.show(timeline.shown);
   byId("take-over").hidden = !people || (timeline.isNow && !people.alone && people.you !== null) || (timeline.isOver && timeline.isNow);
   const link = location.pathname;

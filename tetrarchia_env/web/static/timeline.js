@@ -17,6 +17,7 @@ export class Timeline {
     this.isOver = false;
     this.wanted = -1; // a position that was asked for
     this.timer = 0;
+    this.isAsked = false;
   }
 
   get pace() { return Number(byId("pace").value); }
@@ -53,7 +54,9 @@ export class Timeline {
     this.views.set(number, steps.at(-1).view);
     steps.forEach((step, k) => this.line.push({number, step, entry: k === 0 ? entry : null}));
     this.last = number;
-    if (!this.timer) this.advance();
+    if (this.isAsked && this.paused) while (this.line.length) this.step();
+    else if (!this.timer) this.advance();
+    this.isAsked = false;
   }
 
   advance() {
@@ -134,7 +137,12 @@ export class Timeline {
   on() {
     if (this.shown < this.ends) this.go(this.shown + 1);
     else if (this.line.length) this.step();
-    else if (this.alone && !this.isOver) this.send("on", {number: this.last});
+    else if (this.alone && !this.isOver) this.want();
+  }
+
+  want() {
+    this.isAsked = true; // one action more, though paused
+    this.send("on", {number: this.last});
   }
 
   step() {
