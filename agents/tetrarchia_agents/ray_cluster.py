@@ -9,16 +9,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tetrarchia_env import __version__
 from tetrarchia_env.schema import one_line
 
 LOCAL, AUTO = "local", "auto"
 ADDRESSES = f"HOST:PORT of a cluster's head, {AUTO} for the one that runs on this machine, or {LOCAL} for a new one"
 ENDED = "ray: this command or its cluster was told to end: what was done is kept, and the same command goes on"
 CONNECTION = 10.0  # seconds to reach a port
+NODE_ANSWER = 120.0  # seconds until every node has told what it has: its first process loads this package
 ANSWER = 30.0  # seconds until a cluster has answered, loading Ray included; left alone, Ray tries for two minutes
 STORE = 200_000_000  # bytes of results on their way: Ray alone would take a third of the memory
 QUIET = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
@@ -113,3 +115,44 @@ def _reason(noise: str) -> str:
     """What went wrong, without the lines of Ray's log before it."""
     lines = [line for line in noise.splitlines() if line.strip() and not line.startswith("[")]
     return one_line(" ".join(lines)) or "it gave no reason"
+
+
+def check_nodes(modules: Sequence[str]) -> None:
+    """That every node has this version of the package, and these modules; ValueError in one sentence if not."""
+    ray = load_ray()
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    ask = ray.remote(_question(tuple(modules)))
+    places = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    there = [NodeAffinitySchedulingStrategy(node, soft=False) for node in places]
+    asked = [ask.options(num_cpus=0, scheduling_strategy=one).remote() for one in there]
+    for name, answer in zip(places.values(), asked, strict=True):
+        try:
+            _check_node(name, *ray.get(answer, timeout=NODE_ANSWER))
+        except (ray.exceptions.RayError, TimeoutError) as error:
+            raise ValueError(f"ray: node {name} starts no process ({_reason(str(error))})") from None
+
+
+def _check_node(name: str, version: str, trouble: str) -> None:
+    if version and version != __version__:
+        raise ValueError(f"ray: node {name} has version {version} of tetrarchia, not {__version__}: install the same on all nodes")
+    if trouble:
+        raise ValueError(f"ray: node {name} cannot load tetrarchia ({trouble}): install version {__version__} there, with its extras")
+
+
+def _question(modules: tuple[str, ...]) -> Callable[[], tuple[str, str]]:
+    """What a node has, or what it lacks. A function inside a function travels whole: one of a module would need that module there."""
+
+    def answer() -> tuple[str, str]:
+        import importlib
+
+        found = ""
+        try:
+            found = str(importlib.import_module("tetrarchia_env").__version__)
+            for name in modules:
+                importlib.import_module(name)
+        except ImportError as error:
+            return found, str(error)
+        return found, ""
+
+    return answer

@@ -132,7 +132,7 @@ def _rate(play: Callable[[], int], seconds: float) -> float:
 
 def vector(**arguments: Any) -> Callable[[], int]:
     """Random play in the vector API, the observation not copied."""
-    env = tetrarchia_v0.vector_env(ENVS, copy=False, **arguments)
+    env = tetrarchia_v0.vector_env(ENVS, copy=False, autoreset_mode="SameStep", **arguments)
     obs, _ = env.reset(seed=1)
     rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 
@@ -146,7 +146,7 @@ def vector(**arguments: Any) -> Callable[[], int]:
 
 def vec_env() -> Callable[[], int]:
     """The same in Stable-Baselines3's API, masks asked for as MaskablePPO does."""
-    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1)
+    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1, copy=False)
     env.reset()
     rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 

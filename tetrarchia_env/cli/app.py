@@ -22,6 +22,8 @@ from tetrarchia_env.cli.examples import examples_of
 from tetrarchia_env.cli.levels import levels
 from tetrarchia_env.cli.play import play
 from tetrarchia_env.cli.replay import replay
+from tetrarchia_env.cli.serve import serve
+from tetrarchia_env.cli.study import study
 from tetrarchia_env.cli.train import train
 from tetrarchia_env.cli.watch import watch
 from tetrarchia_env.messages import printable
@@ -29,8 +31,8 @@ from tetrarchia_env.messages import printable
 NAME = "tetrarchia"
 MAY_STAND_ALONE = "--ray"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Play and watch": (watch, play, replay),
-    "Measure and train": (eval_, train, bench),
+    "Play and watch": (watch, play, serve, replay),
+    "Measure and train": (eval_, train, bench, study),
     "Find your way": (levels, doctor),
 }
 # A wrong option or value: click's own class, or that of the copy that newer versions of typer carry.

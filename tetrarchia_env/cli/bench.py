@@ -13,6 +13,7 @@ from tetrarchia_env.messages import printable
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Also measure the server: 200 rooms at once, its memory over 2,000 games")] = False,
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Only what evaluation on more cores depends on, for docs/scaling.md; needs Ray")
     ] = False,
@@ -22,18 +23,20 @@ def bench(
     if scaling:
         _measure_scaling(out)
     else:
-        _measure_all(out, peers, before)
+        _measure_all(out, peers, web, before)
 
 
-def _measure_all(out: Path, peers: bool, before: Path | None) -> None:
+def _measure_all(out: Path, peers: bool, web: bool, before: Path | None) -> None:
     from tetrarchia_env.files import check_goals, write_whole
     from tetrarchia_eval.benchmark import measure, report, start_up
     from tetrarchia_eval.peers import measure_peers, ratios
+    from tetrarchia_eval.web_benchmark import measure_web
 
     check_goals(out)
     _check_checkout(before)
     rows = []
-    for row in chain(start_up(before) if before else (), measure(), measure_peers() if peers else ()):
+    asked = (start_up(before) if before else (), measure(), measure_peers() if peers else (), measure_web() if web else ())
+    for row in chain.from_iterable(asked):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
     for row in list(ratios(rows)):

@@ -9,14 +9,20 @@ EXAMPLES = {
         "tetrarchia watch --agents planner --level 4200",
         "tetrarchia watch --agents planner,random --scenario danube_wars --seed 7",
         "tetrarchia watch --agents planner --film game.gif --save game.json",
+        "tetrarchia watch --agents ppo --render browser",
     ),
     "play": (
         "tetrarchia play --level 4200",
         "tetrarchia play --emperors diocletian,galerius --agents planner",
     ),
+    "serve": (
+        "tetrarchia serve",
+        "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
+    ),
     "replay": (
         "tetrarchia replay game.json",
         "tetrarchia replay game.json --html game.html",
+        "tetrarchia replay game.json --html game.html --analyse ppo",
     ),
     "eval": (
         "tetrarchia eval --agents planner --level 4200 --games 1000",
@@ -33,6 +39,7 @@ EXAMPLES = {
         "tetrarchia watch --agents ppo:runs/mine/final",
     ),
     "bench": ("tetrarchia bench --peers --out bench.json",),
+    "study": ("tetrarchia study games --out data",),
     "levels": (
         "tetrarchia levels",
         "tetrarchia levels 4211",

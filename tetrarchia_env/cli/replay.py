@@ -1,12 +1,17 @@
 """The command `replay`: a recorded game is played again, checked and shown."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tetrarchia_env.cli.arguments import Film, Render, Speed
+from tetrarchia_env.cli.arguments import Film, Render, Speed, agent_names
+from tetrarchia_env.cli.serve import in_browser
 from tetrarchia_env.messages import printable
+
+if TYPE_CHECKING:
+    from tetrarchia_env.game_analysis import GameAnalysis
+    from tetrarchia_env.notation import Replay
 
 
 def replay(
@@ -15,18 +20,48 @@ def replay(
     render: Render = None,
     film: Film = None,
     html: Annotated[Path | None, typer.Option(help="Write a page for any browser: game.html")] = None,
+    analyse: Annotated[
+        str | None, typer.Option(help="Show on the page what this agent thinks of the game: ppo", autocompletion=agent_names)
+    ] = None,
 ) -> None:
     """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
     from tetrarchia_env.files import write_whole
+    from tetrarchia_env.playing.session import Session
     from tetrarchia_env.show import Show, frames_of
     from tetrarchia_env.terminal.present import check_presentation, checked_replay, present
 
+    if analyse and not html:
+        raise ValueError(f"--analyse {analyse} is shown on a page: give --html too")
     check_presentation(speed, render, film, html, source=file)
-    show = Show(frames_of(checked_replay(file)))
+    played = checked_replay(file)
+    if render == "browser":
+        in_browser(Session.from_actions(played.options, played.seed, [text for _, text in played.actions]), "greedy", film or html)
+        return
+    show = Show(frames_of(played))
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_whole(html, replay_page(show.all(), printable(file.stem)))
+        write_whole(html, replay_page(show.all(), printable(file.stem), analysis_of(played, analyse) if analyse else None))
         print(f"written: {printable(html)}")
     if render or film or not html:
         present(show, speed, render, film)
+
+
+def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
+    """What this agent thinks of the game, with a bar while it does."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from tetrarchia_agents.compiling import compile_ahead
+    from tetrarchia_agents.registry import make_agent
+
+    make_agent(agent)  # tells what is missing before anything of it is loaded
+    from tetrarchia_agents.skill_and_luck import analyse_replay
+    from tetrarchia_agents.thinking import make_critic
+
+    critic = make_critic(agent)
+    compile_ahead()
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(f"{agent} thinks", total=1.0)
+        return analyse_replay(critic, played, tell=lambda share: bar.update(task, completed=share))

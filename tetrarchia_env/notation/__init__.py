@@ -1,7 +1,16 @@
 """A game in words and data: actions as text, snapshots, replays; each of them both ways."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
-from tetrarchia_env.notation.replays import Replay, checked_actions, load_replay, play_replay, record_replay, save_replay
+from tetrarchia_env.notation.replays import (
+    Replay,
+    checked_actions,
+    load_replay,
+    parse_replay,
+    play_replay,
+    record_replay,
+    replay_data,
+    save_replay,
+)
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
 
@@ -15,8 +24,10 @@ __all__ = [
     "legal_actions",
     "load_replay",
     "options_of",
+    "parse_replay",
     "play_replay",
     "record_replay",
+    "replay_data",
     "restore",
     "save_replay",
     "snapshot",

@@ -104,7 +104,12 @@ def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> I
 
 def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all."""
-    content = {
+    write_whole(path, json.dumps(replay_data(replay), indent=1) + "\n")
+
+
+def replay_data(replay: Replay) -> dict[str, Any]:
+    """As plain JSON data."""
+    return {
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "board": board_digest(),
@@ -113,7 +118,6 @@ def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
         "actions": replay.actions,
         "final": replay.final,
     }
-    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
@@ -124,7 +128,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
     ValueError: replay no_such_game.json: it cannot be read (No such file or directory)
     """
     try:
-        return _parse(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
+        return parse_replay(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
@@ -134,7 +138,8 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
     raise ValueError(f"replay {os.fspath(path)}: {one_line(reason)}")
 
 
-def _parse(content: object) -> Replay:
+def parse_replay(content: object) -> Replay:
+    """From plain JSON data; ValueError, in a clause, if they are damaged or of another version."""
     version = checked(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
         raise ValueError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")

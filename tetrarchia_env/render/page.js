@@ -4,6 +4,7 @@ const byId = (id) => document.getElementById(id);
 const {parts, frames, turns} = JSON.parse(byId("game").textContent);
 const entries = [...document.querySelectorAll("#log button")]; // one for each frame
 const slider = byId("slider"), speed = byId("speed"), log = byId("log"), live = byId("live"), view = byId("view");
+const curve = byId("curve"), here = byId("here"); // of a page with an analysis
 const last = frames.length - 1;
 const REST = 250; // milliseconds without a move before the address says where we are: browsers allow few changes a second
 let now = 0, timer = 0, rest = 0;
@@ -16,6 +17,7 @@ function show(number) {
   slider.value = now;
   slider.setAttribute("aria-valuetext", `action ${now} of ${last}`);
   byId("count").textContent = `${now} / ${last}`;
+  here?.setAttribute("transform", `translate(${now})`);
   tell(entries[now]);
   follow();
   clearTimeout(rest);
@@ -129,6 +131,11 @@ function onKey(event) {
   KEYS[event.key]();
 }
 
+function toThePoint(event) {
+  const {left, width} = curve.getBoundingClientRect();
+  jump(Math.round(((event.clientX - left) / width) * last));
+}
+
 function toTheLink() {
   const link = /^#(\d+)$/.exec(location.hash);
   if (link) jump(Number(link[1]));
@@ -136,6 +143,7 @@ function toTheLink() {
 
 for (const [id, deed] of Object.entries(BUTTONS)) byId(id).addEventListener("click", deed);
 entries.forEach((entry, number) => entry.addEventListener("click", () => jump(number)));
+curve?.addEventListener("click", toThePoint);
 slider.addEventListener("input", () => jump(Number(slider.value)));
 speed.addEventListener("change", () => timer && wait());
 addEventListener("keydown", onKey);

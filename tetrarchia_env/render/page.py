@@ -1,6 +1,6 @@
 """A recorded game as one web page that needs nothing else: no network, no other file.
 
-Its frame is `page.html`, `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
+Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
 is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
 """
 
@@ -14,13 +14,15 @@ from string import Template
 from typing import Protocol
 
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import panel, theme
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
-from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.svg import pieces
+from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 SIGN = "-16 -18 32 36"  # what is seen of a piece that stands as a sign in the panel
@@ -53,17 +55,30 @@ class Shown(Protocol):
         """Those of the last Barbarian phase."""
 
 
-def replay_page(frames: Sequence[Shown], title: str) -> str:
-    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action."""
+def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | None = None) -> str:
+    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action.
+
+    With an analysis it also shows what an agent thinks: the curve of the chance to win, likeliest actions, skill and luck of each turn.
+    """
     if not frames:
         raise ValueError("a page needs at least one position")
-    shown = [_places(frame) for frame in frames]
+    if analysis:
+        check_analysis(analysis, len(frames))
+    judged = analysis if analysis and analysis.decisions else None
+    shown = [places(frame) | ({"thoughts": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
+    thinking = f'<section id="thoughts" aria-label="What {clean(judged.critic)} thinks">{first["thoughts"]}</section>' if judged else ""
     return Template(_file("page.html")).substitute(
-        first, title=clean(title), last=len(frames) - 1, log=_log(frames), game=_data(shown, _turns(frames)),
-        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=_signs(),
-        fonts=_fonts(), colours=_colours(), css=_file("page.css"), js=_file("page.js"),
+        first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
+        curve=curve(judged) if judged else "", thinking=thinking,
+        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
+        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
+
+
+def buttons() -> str:
+    """That lead through a game."""
+    return _file("buttons.html")
 
 
 def _file(name: str) -> str:
@@ -80,17 +95,18 @@ def _font(name: str, weight: str) -> str:
     return f'@font-face {{ font-family: "Tetrarchia Sans"; font-weight: {weight}; src: url(data:font/ttf;base64,{content}); }}'
 
 
-def _colours() -> str:
+def colours() -> str:
     """The colours of the drawing, for the style of the page."""
     names = {"ink": theme.INK, "paper": theme.PAPER, "accent": theme.PVRPLE, "gold": theme.GOLD_EDGE, "loss": panel.LOSS, "edge": theme.INK}
     emperors = [f".{name} {{ background: {look.fill}; color: {look.letters}; }}" for name, look in theme.EMPEROR_LOOKS.items()]
-    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors])
+    endings = [f".ending.{_class(outcome)} {{ background: {colour}; }}" for outcome, colour in panel.ENDING_COLOURS.items()]
+    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors, *endings])
 
 
-def _signs() -> str:
+def signs() -> str:
     """The pieces that the panel shows, to be used by name."""
-    pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
-    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
+    shown = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
+    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
@@ -106,10 +122,11 @@ def _turns(frames: Sequence[Shown]) -> list[int]:
     return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
 
 
-def _places(frame: Shown) -> Places:
+def places(frame: Shown) -> Places:
+    """What the page shows of a position, in parts of HTML and SVG."""
     snapshot = frame.snapshot
     return {
-        "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
+        "pieces": [part.svg for part in pieces(snapshot)],
         "head": [_head(snapshot), _score(snapshot)],
         "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
     }
@@ -119,8 +136,12 @@ def _head(snapshot: Snapshot) -> str:
     turn = f"Turn {snapshot['turn'] + 1}"
     if snapshot["outcome"] not in ENDINGS:
         return f'<span class="turn">{turn}</span><span class="phase">{PHASES[snapshot["phase"]]}</span>'
-    (head, reason), colour = ENDINGS[snapshot["outcome"]], panel.ENDING_COLOURS[snapshot["outcome"]]
-    return f'<span class="ending" style="background:{colour}"><strong>{head}</strong>{turn}: {reason}</span>'
+    head, reason = ENDINGS[snapshot["outcome"]]
+    return f'<span class="ending {_class(snapshot["outcome"])}"><strong>{head}</strong>{turn}: {reason}</span>'
+
+
+def _class(outcome: str) -> str:
+    return outcome.replace(" ", "-")
 
 
 def _score(snapshot: Snapshot) -> str:
@@ -170,23 +191,25 @@ def _facts(snapshot: Snapshot, dice: str) -> str:
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
-def _log(frames: Sequence[Shown]) -> str:
+def _log(frames: Sequence[Shown], analysis: GameAnalysis | None) -> str:
     """A list for each turn; an entry for each frame, under the turn in which it was decided."""
-    decided_in = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))]
+    decided_in, marked = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))], marks(analysis, len(frames))
     lists = []
-    for _, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):
+    for number, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):
         entries = list(numbers)
-        lists.append(_turn(decided_in[entries[0]], [_entry(frames[k]) for k in entries]))
+        line = turn_line(analysis, number) if analysis else ""
+        lists.append(_turn(decided_in[entries[0]], line, [_entry(frames[k], marked[k]) for k in entries]))
     return "".join(lists)
 
 
-def _turn(snapshot: Snapshot, entries: list[str]) -> str:
-    return f"<h2>Turn {snapshot['turn'] + 1}, {snapshot['emperor'].capitalize()}</h2><ol>{''.join(entries)}</ol>"
+def _turn(snapshot: Snapshot, line: str, entries: list[str]) -> str:
+    return f"<h2>Turn {snapshot['turn'] + 1}, {snapshot['emperor'].capitalize()}</h2>{line}<ol>{''.join(entries)}</ol>"
 
 
-def _entry(frame: Shown) -> str:
+def _entry(frame: Shown, mark: str) -> str:
     who = theme.EMPEROR_LOOKS[frame.agent].letter if frame.agent else "\N{MIDDLE DOT}"
     lines = [clean(line) for line in frame.story] or [clean(frame.action or "the game begins")]
     says = "".join(f'<span class="says{" more" if k else ""}">{line}</span>' for k, line in enumerate(lines))
+    says += f'<span class="says worst">{clean(mark)}</span>' if mark else ""
     badge = f'<span class="who {frame.agent or ""}" aria-hidden="true">{who}</span>'
     return f'<li><button tabindex="-1">{badge}<span>{says}</span></button></li>'

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tetrarchia_agents.chance_samples import play_again
 from tetrarchia_env import batch
 from tetrarchia_env.batched_games import BatchedGames
-from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.rewards import ShapedReward
 
 Floats = NDArray[np.float32]
@@ -58,10 +58,8 @@ class ControlVariate:
 
 def resample_chance(before: batch.Games, actions: Actions, samples: int) -> batch.Games:
     """Each game so many times after its action, each time by other dice; all of one game stand together."""
-    copies = np.repeat(before, samples)
-    copies["dice"] = batch.rng_states(copies["dice"] + OTHER_DICE * np.tile(np.arange(1, samples + 1, dtype=np.uint64), len(before)))
-    batch.step(copies, np.repeat(actions, samples), np.ones((len(copies), ACTIONS), dtype=np.int8))
-    return copies
+    others = before["dice"][:, np.newaxis] + OTHER_DICE * np.arange(1, samples + 1, dtype=np.uint64)
+    return play_again(before, actions, batch.rng_states(others.ravel()).reshape(others.shape))
 
 
 def position_values(obs: Floats, potentials: Amounts, terminal: Amounts, over: NDArray[np.bool_], value_fn: ValueFn) -> Amounts:

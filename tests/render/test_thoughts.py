@@ -1,0 +1,212 @@
+"""What an agent thinks, on the replay page: words, curve and marks; in a real browser they follow the game."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from helpers.browser import Browser
+from helpers.random_games import random_replay
+from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis, regret_sentence, split_sentence
+from tetrarchia_env.notation import Replay
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.page import replay_page
+from tetrarchia_env.show import Frame, frames_of
+
+ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
+WORST = (7, 30, 2)  # decisions of the game below, the worst first
+PHONES = [(360, 640), (390, 844), (844, 390)]
+
+
+@cache
+def replay() -> Replay:
+    """43 actions in 9 turns; Rome falls."""
+    return random_replay(Options(), 11, 1000)
+
+
+@cache
+def frames() -> tuple[Frame, ...]:
+    return tuple(frames_of(replay()))
+
+
+@cache
+def analysis() -> GameAnalysis:
+    """Made up: the chance falls evenly from 86 % to 0; dice cost 3 % in every decision, choices gain 1 %."""
+    return GameAnalysis("ppo", tuple(decision(k) for k in range(len(frames()) - 1)))
+
+
+def decision(k: int) -> Decision:
+    frame, before = frames()[k], (43 - k) / 50
+    better = {WORST[0]: 0.2, WORST[1]: 0.1, WORST[2]: 0.05}.get(k, 0.0)
+    advice = (Advice(0, "end", 0.7, before + 0.01 + better, 0.0), Advice(1, "secure", 0.2, before - 0.2, 0.0))
+    action = str(frames()[k + 1].action)
+    return Decision(frame.snapshot["turn"], frame.snapshot["emperor"], action, before, before + 0.01, before - 0.02, advice)
+
+
+@cache
+def page() -> str:
+    return replay_page(frames(), "A game", analysis())
+
+
+class Tags(HTMLParser):
+    """The names of all elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_made_up_analysis_sums_up() -> None:
+    found = analysis()
+
+    assert found.chances == pytest.approx([k / 50 for k in range(43, -1, -1)])
+    assert sum(turn.choice + turn.luck for turn in found.turns) == pytest.approx(-43 / 50)
+    assert found.worst == WORST
+
+
+@pytest.mark.parametrize(
+    ("luck", "choice", "sentence"),
+    [
+        (-0.11, -0.03, "the dice cost 11 %, the choices 3 %"),
+        (0.02, -0.3, "the choices cost 30 %, the dice gained 2 %"),
+        (0.004, 0.05, "the choices gained 5 %"),
+        (0.004, -0.004, "neither the dice nor the choices changed much"),
+    ],
+)
+def test_a_sentence_tells_what_dice_and_choices_did(luck: float, choice: float, sentence: str) -> None:
+    assert plain(split_sentence(luck, choice)) == sentence
+
+
+def test_a_choice_is_compared_with_the_best_of_the_likeliest() -> None:
+    assert plain(regret_sentence(analysis().decisions[WORST[0]])) == "20 % worse than end"
+    assert analysis().decisions[0].regret == 0
+
+
+def test_no_more_is_marked_than_was_worse() -> None:
+    good = GameAnalysis("ppo", tuple(decision(k) for k in range(7)))
+
+    assert good.worst == (2,)
+
+
+def test_the_page_has_curve_turns_and_marks() -> None:
+    text = plain(page())
+
+    line = re.search(r'class="line" d="M([^"]+)"', text)
+    assert line is not None
+    assert len(line[1].split()) == 2 * len(frames())
+    assert text.count('class="dot"') == text.count('class="says worst"') == 3
+    assert text.count("the worst choice: 20 % worse than end") == 1
+    assert text.count('<p class="split">the dice cost') == 9
+    assert "as ppo sees it: 86 % at first, 0 % at the end" in text
+
+
+def test_without_an_analysis_the_page_has_nothing_of_it() -> None:
+    text = replay_page(frames(), "A game")
+
+    for part in ('id="curve"', 'id="thoughts"', 'class="split"', "says worst"):
+        assert part not in text
+
+
+def test_all_words_of_an_analysis_are_escaped() -> None:
+    wild = Advice(0, ATTACK, 0.5, 1.0, 0.0)
+    decisions = tuple(replace(one, likeliest=(wild,)) for one in analysis().decisions)
+
+    tags = Tags(replay_page(frames(), "A game", GameAnalysis(ATTACK, decisions))).tags
+
+    assert "img" not in tags
+    assert tags.count("script") == 2
+
+
+def test_the_analysis_must_be_of_this_game() -> None:
+    with pytest.raises(ValueError, match="of 43 decisions, but the game has 5"):
+        replay_page(frames()[:6], "A game", analysis())
+
+
+def test_a_game_without_a_decision_has_a_page_too() -> None:
+    assert 'id="curve"' not in replay_page(frames()[:1], "A game", GameAnalysis("ppo", ()))
+
+
+@pytest.fixture
+def window(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
+    """The page in a window of a desktop; the console stays empty."""
+    (tmp_path / "page.html").write_text(page(), encoding="utf-8")
+    chromium.resize(1280, 800)
+    chromium.open((tmp_path / "page.html").as_uri())
+    yield chromium
+    assert chromium.complaints() == []
+
+
+def words(window: Browser, selector: str) -> str:
+    return plain(window.run(f"document.querySelector('{selector}').textContent"))
+
+
+@pytest.mark.slow
+def test_thoughts_and_the_curve_follow_the_game(window: Browser) -> None:
+    assert words(window, "#thoughts .chance") == "86 % chance to win"
+    window.press("Right", "Right", "Right")
+    assert words(window, "#thoughts .chance") == "80 % chance to win"
+    assert window.run("here.getAttribute('transform')") == "translate(3)"
+    assert words(window, ".likeliest .played").startswith("< 20 %" + str(frames()[4].action))
+    assert words(window, "#log [aria-current] .worst") == "one of the three worst choices: 5 % worse than end"
+    assert "worst choices" in words(window, "#live")
+    window.press("End")
+    assert words(window, "#thoughts .chance") == "0 % chance to win"
+    assert window.run("document.querySelector('.likeliest')") is None
+
+
+@pytest.mark.slow
+def test_a_click_on_the_curve_leads_there(window: Browser) -> None:
+    window.click("#curve")  # in its middle
+
+    assert abs(window.run("now") - 21.5) < 2
+
+
+@pytest.mark.slow
+def test_the_curve_is_as_wide_as_the_way_of_the_sliders_thumb(window: Browser) -> None:
+    slider, curve = (window.run(f"(({{left, right}}) => [left, right])({name}.getBoundingClientRect())") for name in ("slider", "curve"))
+
+    assert curve == [slider[0] + 8, slider[1] - 8]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), PHONES)
+def test_on_a_phone_curve_and_controls_are_in_sight(window: Browser, width: int, height: int) -> None:
+    window.resize(width, height, phone=True)
+
+    for key in ("Home", "End", "PageUp"):
+        window.press(key)
+        assert window.run("document.documentElement.scrollWidth <= innerWidth")
+        assert [one for one in ("#curve", "#slider", "#play", "#speed", "#last") if not window.sees(one)] == []
+
+
+@pytest.mark.slow
+def test_a_kept_game_is_analysed_by_the_command(chromium: Browser, tmp_path: Path) -> None:
+    """The acceptance: a replay file, its curve, and the three worst choices, as `ppo` sees them."""
+    pytest.importorskip("torch")
+    from tetrarchia_env.cli.app import run
+
+    replay().save(tmp_path / "game.json")
+    code = run(["replay", str(tmp_path / "game.json"), "--html", str(tmp_path / "game.html"), "--analyse", "ppo"])
+    chromium.resize(1280, 800)
+    chromium.open((tmp_path / "game.html").as_uri())
+
+    assert code == 0
+    assert chromium.run("document.querySelectorAll('#curve .dot').length") == 3
+    assert chromium.run("document.querySelectorAll('#log .worst').length") == 3
+    assert re.fullmatch(r"\d+ % chance to win", words(chromium, "#thoughts .chance"))
+    assert chromium.run("document.querySelectorAll('.likeliest tbody tr').length") >= 3
+    chromium.press("End")
+    assert words(chromium, "#thoughts .chance") == "0 % chance to win"
+    assert chromium.complaints() == []

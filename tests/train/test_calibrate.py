@@ -1,0 +1,94 @@
+"""Calibration: the fit finds the line that made the outcomes, is measured on games of its own, and is kept with the weights."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+
+from tetrarchia_agents.calibration import log_odds, logistic, read_calibration, write_calibration  # noqa: E402
+from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card  # noqa: E402
+from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
+from tetrarchia_agents.network import make_network  # noqa: E402
+from tetrarchia_env.rewards import ShapedReward  # noqa: E402
+from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, fit, halves, measured, reliability, trained_on  # noqa: E402
+from tetrarchia_train.config import TrainConfig  # noqa: E402
+
+
+def made_up(number: int, slope: float, intercept: float) -> Positions:
+    """Each game is one position, won as this line says."""
+    rng = np.random.default_rng(7)
+    shares = rng.uniform(0.02, 0.98, number)
+    won = (rng.uniform(size=number) < logistic(intercept + slope * log_odds(shares))).astype(np.float64)
+    return Positions(shares, won, np.arange(number), np.full(number, "4211"))
+
+
+def test_the_fit_finds_the_line_that_made_the_outcomes() -> None:
+    positions = made_up(40_000, slope=1.4, intercept=-0.6)
+
+    assert fit(positions.shares, positions.won) == pytest.approx((1.4, -0.6), abs=0.05)
+
+
+def test_the_fit_bears_games_that_were_all_won() -> None:
+    slope, intercept = fit(np.array([0.4, 0.6, 0.9]), np.ones(3))
+
+    assert np.isfinite([slope, intercept]).all()
+
+
+def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
+    found = measured("0" * 64, ShapedReward(win=2.0, loss=0.0), *halves(made_up(40_000, 1.4, -0.6)), games=40_000)
+
+    assert found.brier < found.uncalibrated_brier
+    assert found.positions == found.games == 20_000
+    assert all(abs(one.given - one.won) < 0.05 for one in found.reliability)
+    assert found.brier_by_level == {"4211": found.brier}
+
+
+def test_no_game_is_in_both_halves() -> None:
+    fitted, held_out = halves(made_up(100, 1.0, 0.0))
+
+    assert not set(fitted.games) & set(held_out.games)
+
+
+def test_briers_score_is_the_mean_squared_error() -> None:
+    assert brier(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 1.0])) == pytest.approx(1.25 / 3, abs=1e-5)
+    assert [one.positions for one in reliability(np.array([0.05, 0.06, 1.0]), np.array([0.0, 1.0, 1.0]))] == [2, 1]
+
+
+@pytest.mark.parametrize("name", [name for name in own_checkpoints() if name.startswith("ppo")])
+def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
+    config, reward = trained_on(read_card(CHECKPOINTS / name))
+
+    first, last = sorted((config.turn_discount, config.final_turn_discount))
+    assert first <= reward.turn_discount <= last
+    assert (reward.win, reward.loss) == (2.0, 0.0)
+
+
+def test_the_shipped_calibration_is_of_the_shipped_weights_and_of_enough_games() -> None:
+    found = read_calibration(CHECKPOINTS / "ppo", read_card(CHECKPOINTS / "ppo")["weights"])
+
+    assert found.games >= 1000
+    assert found.first_seed == FIRST_SEED
+    assert found.brier < found.uncalibrated_brier
+    assert all(abs(one.given - one.won) < 0.1 for one in found.reliability)
+
+
+def test_a_card_that_does_not_tell_its_training_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not tell how it was trained"):
+        trained_on({"made": {}})
+
+
+@pytest.mark.slow
+def test_the_command_calibrates_any_checkpoint_of_a_run(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    config = TrainConfig(network="mlp", hidden_dim=16, levels=("4200",), max_minutes=0.0)
+    made = {"timesteps": 1, "seconds": 1, "options": config.as_data()}
+    save_checkpoint(tmp_path / "mine", make_network(config.network_config), config.network_config, {"made": made})
+
+    found = calibrate(tmp_path / "mine", 20)
+    write_calibration(tmp_path / "mine", found)
+
+    assert read_calibration(tmp_path / "mine", read_card(tmp_path / "mine")["weights"]) == found
+    assert found.games == 10

@@ -1,0 +1,73 @@
+"""What an agent thinks of a game, for the replay page: the curve of the chance to win, each decision's likeliest actions, marks."""
+
+from collections.abc import Sequence
+
+from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis, percent, regret_sentence, split_sentence
+from tetrarchia_env.render.shapes import clean
+
+COLUMNS = {
+    "Likely": "How likely the agent plays it",
+    "Action": "",
+    "Then": "The chance to win at the end of the turn, if the agent plays on",
+}
+
+
+def check_analysis(analysis: GameAnalysis, frames: int) -> None:
+    """ValueError if it is not of a game with so many positions."""
+    if len(analysis.decisions) != frames - 1:
+        raise ValueError(f"the analysis is of {len(analysis.decisions)} decisions, but the game has {frames - 1}")
+
+
+def curve(analysis: GameAnalysis) -> str:
+    """The chance to win from the first position to the last, as wide as the slider below it; dots are the worst choices."""
+    chances = analysis.chances
+    points = [f"{k} {100 * (1 - chance):.1f}" for k, chance in enumerate(chances)]
+    line, last = " ".join(points), len(points) - 1
+    dots = "".join(f'<path class="dot" d="M{points[place]}h0"/>' for place in analysis.worst)
+    words = f"The chance to win as {analysis.critic} sees it: {percent(chances[0])} at first, {percent(chances[-1])} at the end"
+    return (
+        f'<div class="curve"><svg id="curve" viewBox="0 0 {last} 100" preserveAspectRatio="none" role="img" aria-label="{clean(words)}">'
+        f'<path class="half" d="M0 50H{last}"/><path class="area" d="M0 100L{line}L{last} 100Z"/><path class="line" d="M{line}"/>'
+        f'{dots}<path id="here" d="M0 0V100"/></svg><span aria-hidden="true">chance to win, says {clean(analysis.critic)}</span></div>'
+    )
+
+
+def thoughts(analysis: GameAnalysis, place: int) -> list[str]:
+    """Of a position: the chance to win, its turn as a whole, and the likeliest actions of the decision to come."""
+    parts = [f'<p class="chance"><strong>{percent(analysis.chances[place])}</strong> <span>chance to win</span></p>']
+    decisions = analysis.decisions
+    turn = next(turn for turn in analysis.turns if turn.number == decisions[min(place, len(decisions) - 1)].turn)
+    parts.append(f'<p class="split">This turn: {split_sentence(turn.luck, turn.choice)}.</p>')
+    return [*parts, _likeliest(decisions[place])] if place < len(decisions) else parts
+
+
+def _likeliest(decision: Decision) -> str:
+    rows = [_row(percent(advice.probability), advice, decision) for advice in decision.likeliest]
+    if decision.action not in [advice.text for advice in decision.likeliest]:
+        least = decision.likeliest[-1].probability
+        rows.append(_row(f"&lt; {percent(least)}", Advice(-1, decision.action, 0.0, decision.expected, 0.0), decision))
+    heads = "".join(f'<th scope="col" title="{words}">{name}</th>' for name, words in COLUMNS.items())
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<table class="likeliest"><caption>The likeliest actions here</caption>{body}</table>'
+
+
+def _row(likely: str, advice: Advice, decision: Decision) -> str:
+    played = advice.text == decision.action
+    word = " <small>played</small>" if played else ""
+    mark = ' class="played"' if played else ""
+    return f"<tr{mark}><td>{likely}</td><td>{clean(advice.text)}{word}</td><td>{percent(advice.chance)}</td></tr>"
+
+
+def turn_line(analysis: GameAnalysis, number: int) -> str:
+    """What skill and luck did in this turn."""
+    lines = [f'<p class="split">{split_sentence(turn.luck, turn.choice)}</p>' for turn in analysis.turns if turn.number == number]
+    return "".join(lines)
+
+
+def marks(analysis: GameAnalysis | None, places: int) -> Sequence[str]:
+    """A line for each position whose last choice was one of the worst, else an empty one."""
+    lines = [""] * places
+    for rank, place in enumerate(analysis.worst if analysis else ()):
+        worst = "the worst choice" if rank == 0 else "one of the three worst choices"
+        lines[place + 1] = f"{worst}: {regret_sentence(analysis.decisions[place])}" if analysis else ""
+    return lines
