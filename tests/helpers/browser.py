@@ -56,9 +56,18 @@ class Browser:
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
         self._post(f"element/{element}/click")
 
+    def fill(self, selector: str, words: str) -> None:
+        """Type into a field; for one that takes a file, its path."""
+        element = self._post("element", using="css selector", value=selector)[ELEMENT]
+        self._post(f"element/{element}/value", text=words)
+
+    def run_program(self, script: str, *values: object) -> Any:
+        """What statements of JavaScript hand to `done`, the last of their arguments."""
+        return self._post("execute/async", script=f"const done = arguments[arguments.length - 1]; {script}", args=list(values))
+
     def press(self, *names: str) -> None:
         for name in names:
-            strokes = [{"type": kind, "value": KEYS[name]} for kind in ("keyDown", "keyUp")]
+            strokes = [{"type": kind, "value": KEYS.get(name, name)} for kind in ("keyDown", "keyUp")]
             self._post("actions", actions=[{"type": "key", "id": "keyboard", "actions": strokes}])
 
     def wait_for(self, script: str, seconds: float = PATIENCE) -> None:

@@ -243,7 +243,7 @@ def test_closed_pipe_is_no_error() -> None:
     ("arguments", "sentence"),
     [
         (["watch", "--agents", "nero"], "unknown agent 'nero'"),
-        (["watch", "--render", "oil"], "--render is ansi or human, not 'oil'"),
+        (["watch", "--render", "oil"], "--render is ansi or human or browser, not 'oil'"),
         (["watch", "--speed", "0"], "from 0.01 to 1000"),
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["play", "--emperors", "nero"], "unknown Emperor 'nero'"),

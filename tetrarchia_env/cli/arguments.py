@@ -41,7 +41,6 @@ AGENTS = {
     "random": "any legal action",
     "greedy": "the action that makes the position best",
     "planner": "plans its turn",
-    "mcts": "searches the turns to come",
     "ppo": "a trained network; needs the extra train",
 }
 
@@ -120,8 +119,8 @@ Speed = Annotated[float, typer.Option(help="Actions a second")]
 Render = Annotated[
     str | None,
     typer.Option(
-        help="ansi: in the terminal; human: in a window; ansi if nothing is written to a file",
-        autocompletion=one_of(lambda: {"ansi": "in the terminal", "human": "in a window"}),
+        help="ansi: in the terminal; human: in a window; browser: live in the browser; ansi if nothing is written to a file",
+        autocompletion=one_of(lambda: {"ansi": "in the terminal", "human": "in a window", "browser": "live in the browser"}),
     ),
 ]
 Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]

@@ -9,10 +9,15 @@ EXAMPLES = {
         "tetrarchia watch --agents planner --level 4200",
         "tetrarchia watch --agents planner,random --scenario danube_wars --seed 7",
         "tetrarchia watch --agents planner --film game.gif --save game.json",
+        "tetrarchia watch --agents ppo --render browser",
     ),
     "play": (
         "tetrarchia play --level 4200",
         "tetrarchia play --emperors diocletian,galerius --agents planner",
+    ),
+    "serve": (
+        "tetrarchia serve",
+        "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
     ),
     "replay": (
         "tetrarchia replay game.json",
@@ -25,6 +30,7 @@ EXAMPLES = {
         "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
         "tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png",
         "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
+        "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
     ),
     "train": (
         "tetrarchia train --name mine",

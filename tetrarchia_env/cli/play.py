@@ -35,8 +35,8 @@ def play(
     from tetrarchia_env.board import EMPERORS
     from tetrarchia_env.files import check_goals
     from tetrarchia_env.notation import save_replay
+    from tetrarchia_env.playing.session import Session
     from tetrarchia_env.terminal.player import Player, emperors_named
-    from tetrarchia_env.terminal.session import Session
 
     check_goals(save)
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed

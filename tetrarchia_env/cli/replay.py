@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tetrarchia_env.cli.arguments import Film, Render, Speed, agent_names
+from tetrarchia_env.cli.serve import in_browser
 from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def replay(
 ) -> None:
     """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
     from tetrarchia_env.files import write_whole
+    from tetrarchia_env.playing.session import Session
     from tetrarchia_env.show import Show, frames_of
     from tetrarchia_env.terminal.present import check_presentation, checked_replay, present
 
@@ -32,6 +34,9 @@ def replay(
         raise ValueError(f"--analyse {analyse} is shown on a page: give --html too")
     check_presentation(speed, render, film, html, source=file)
     played = checked_replay(file)
+    if render == "browser":
+        in_browser(Session.from_actions(played.options, played.seed, [text for _, text in played.actions]), "greedy", film or html)
+        return
     show = Show(frames_of(played))
     if html:
         from tetrarchia_env.render.page import replay_page

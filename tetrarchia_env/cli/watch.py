@@ -2,6 +2,7 @@
 
 from tetrarchia_env.cli.arguments import Agents, Film, Level, Modules, Render, Save, Scenario, Seed, Speed, Variants, game_options
 from tetrarchia_env.cli.game_policy import game_policy
+from tetrarchia_env.cli.serve import in_browser
 from tetrarchia_env.messages import printable
 
 
@@ -17,13 +18,18 @@ def watch(
     film: Film = None,
     save: Save = None,
 ) -> None:
-    """Watch agents play one game: in the terminal with keys, in a window, or as a film; plain lines into a pipe."""
+    """Watch agents play one game: in the terminal with keys, in a window, live in the browser, or as a film; plain lines into a pipe."""
     from tetrarchia_env.notation import action_id, record_replay, save_replay
+    from tetrarchia_env.playing.session import Session
     from tetrarchia_env.show import Show, frames_of_play
     from tetrarchia_env.terminal.present import check_presentation, present
 
     check_presentation(speed, render, film, save)
-    options, policy = game_options(level, variants, modules, scenario), game_policy(agents, seed)
+    options = game_options(level, variants, modules, scenario)
+    if render == "browser":
+        in_browser(Session(options, seed), agents, film or save)
+        return
+    policy = game_policy(agents, seed)
     show = Show(frames_of_play(options, seed, policy))
     present(show, speed, render, film)
     if save:

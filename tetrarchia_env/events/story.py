@@ -1,5 +1,6 @@
 """What one action brought about, told piece by piece."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ from tetrarchia_env.engine.turn import decide, go_on
 from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
 from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
-from tetrarchia_env.events.words import Lines, empty_reserves, province_dice
+from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
 
 
 def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
@@ -57,6 +58,21 @@ class Story:
     after: Games
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One piece of it, for who wants to see them one after the other: the decision, then what the Barbarians did.
+
+    fallen: the dice that were rolled, in order
+    dice: as a story has them, once they are known
+    after: the game then; between two decisions it is in a phase that no snapshot can be restored from
+    """
+
+    lines: tuple[str, ...]
+    fallen: tuple[int, ...]
+    dice: str
+    after: Games
+
+
 def narrate(game: Games, action: int) -> Story:
     """What `tell` says, played in a copy of this array of one game."""
     return tell(game.copy(), action, legal_masks(game))
@@ -66,27 +82,40 @@ def tell(game: Games, action: int, masks: Masks) -> Story:
     """Play one action in this array of one game, as `batch.step` does, and tell all that followed; of a finished game nothing."""
     if game[0].phase == OVER:
         return Story((), "", game)
-    legal = np.flatnonzero(masks[0]).tolist()
-    if action not in legal:
-        raise ValueError(f"action {action} is not legal: choose one of {legal}")
+    _check_legal(action, masks)
     dice: list[str] = []
-    lines = tuple(_tell(game[0], action, masks[0], dice))
+    lines = tuple(line for piece in _tell(game[0], action, masks[0], dice) for line in piece)
     return Story(lines, ", ".join(dice), game)
 
 
-def _tell(game: Game, action: int, mask: Mask, dice: list[str]) -> Lines:
+def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
+    """The same piece by piece, played in a copy; the game must not be over."""
+    playing, masks, dice = game.copy(), legal_masks(game), list[str]()
+    _check_legal(action, masks)
+    before = playing[0].copy()
+    for lines in _tell(playing[0], action, masks[0], dice):
+        yield Piece(tuple(lines), tuple(dice_between(before, playing[0])), ", ".join(dice), playing.copy())
+        before = playing[0].copy()
+
+
+def _check_legal(action: int, masks: Masks) -> None:
+    legal = np.flatnonzero(masks[0]).tolist()
+    if action not in legal:
+        raise ValueError(f"action {action} is not legal: choose one of {legal}")
+
+
+def _tell(game: Game, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
     """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
     before = game.copy()
     decide(game, action)
-    yield from _DECISIONS[before.phase](before, game, action)
+    yield list(_DECISIONS[before.phase](before, game, action))
     before = game.copy()
     while go_on(game, mask, 1):
         _note_dice(before, dice)
-        yield from _PIECES[before.phase](before, game)
+        yield list(_PIECES[before.phase](before, game))
         before = game.copy()
     if game.phase == OVER:
-        yield _ending(game)
-        yield from _titles(game)
+        yield [_ending(game), *_titles(game)]
 
 
 def _note_dice(before: Game, dice: list[str]) -> None:

@@ -1,6 +1,6 @@
 """A recorded game as one web page that needs nothing else: no network, no other file.
 
-Its frame is `page.html`, `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
+Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
 is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
 """
 
@@ -21,7 +21,7 @@ from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
-from tetrarchia_env.render.svg import moving
+from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
@@ -65,15 +65,20 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
     if analysis:
         check_analysis(analysis, len(frames))
     judged = analysis if analysis and analysis.decisions else None
-    shown = [_places(frame) | ({"thoughts": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
+    shown = [places(frame) | ({"thoughts": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
     thinking = f'<section id="thoughts" aria-label="What {clean(judged.critic)} thinks">{first["thoughts"]}</section>' if judged else ""
     return Template(_file("page.html")).substitute(
         first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
         curve=curve(judged) if judged else "", thinking=thinking,
-        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=_signs(),
-        fonts=_fonts(), colours=_colours(), css=_file("page.css"), js=_file("page.js"),
+        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
+        fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
+
+
+def buttons() -> str:
+    """That lead through a game."""
+    return _file("buttons.html")
 
 
 def _file(name: str) -> str:
@@ -90,17 +95,18 @@ def _font(name: str, weight: str) -> str:
     return f'@font-face {{ font-family: "Tetrarchia Sans"; font-weight: {weight}; src: url(data:font/ttf;base64,{content}); }}'
 
 
-def _colours() -> str:
+def colours() -> str:
     """The colours of the drawing, for the style of the page."""
     names = {"ink": theme.INK, "paper": theme.PAPER, "accent": theme.PVRPLE, "gold": theme.GOLD_EDGE, "loss": panel.LOSS, "edge": theme.INK}
     emperors = [f".{name} {{ background: {look.fill}; color: {look.letters}; }}" for name, look in theme.EMPEROR_LOOKS.items()]
-    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors])
+    endings = [f".ending.{_class(outcome)} {{ background: {colour}; }}" for outcome, colour in panel.ENDING_COLOURS.items()]
+    return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors, *endings])
 
 
-def _signs() -> str:
+def signs() -> str:
     """The pieces that the panel shows, to be used by name."""
-    pieces = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
-    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in pieces.items())
+    shown = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
+    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
@@ -116,10 +122,11 @@ def _turns(frames: Sequence[Shown]) -> list[int]:
     return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
 
 
-def _places(frame: Shown) -> Places:
+def places(frame: Shown) -> Places:
+    """What the page shows of a position, in parts of HTML and SVG."""
     snapshot = frame.snapshot
     return {
-        "pieces": [part.svg for part in moving(snapshot) if part.at[0] < theme.MAP_WIDTH],
+        "pieces": [part.svg for part in pieces(snapshot)],
         "head": [_head(snapshot), _score(snapshot)],
         "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
     }
@@ -129,8 +136,12 @@ def _head(snapshot: Snapshot) -> str:
     turn = f"Turn {snapshot['turn'] + 1}"
     if snapshot["outcome"] not in ENDINGS:
         return f'<span class="turn">{turn}</span><span class="phase">{PHASES[snapshot["phase"]]}</span>'
-    (head, reason), colour = ENDINGS[snapshot["outcome"]], panel.ENDING_COLOURS[snapshot["outcome"]]
-    return f'<span class="ending" style="background:{colour}"><strong>{head}</strong>{turn}: {reason}</span>'
+    head, reason = ENDINGS[snapshot["outcome"]]
+    return f'<span class="ending {_class(snapshot["outcome"])}"><strong>{head}</strong>{turn}: {reason}</span>'
+
+
+def _class(outcome: str) -> str:
+    return outcome.replace(" ", "-")
 
 
 def _score(snapshot: Snapshot) -> str:

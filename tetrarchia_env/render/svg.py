@@ -5,6 +5,7 @@ they are: `class`, `data-space` or `data-zone`, and `data-kind`.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
@@ -54,11 +55,16 @@ def ground() -> str:
 
 def moving(snapshot: Snapshot, story: Sequence[str] = (), dice: str = "") -> Iterable[Part]:
     """What changes and lies over the ground, each part over those before."""
+    yield from pieces(snapshot)
+    yield from draw_panel(snapshot, story, dice)
+
+
+def pieces(snapshot: Snapshot) -> Iterable[Part]:
+    """Those on the map."""
     yield from _ships(snapshot)
     yield from _tokens(snapshot)
     yield from _armies(snapshot)
     yield from _figures(snapshot)
-    yield from draw_panel(snapshot, story, dice)
 
 
 def _ships(snapshot: Snapshot) -> Iterable[Part]:
@@ -91,6 +97,7 @@ def _figures(snapshot: Snapshot) -> Iterable[Part]:
             yield _put(standing[name], figure(name, name == acting), "figure", name, STAND)
 
 
+@cache
 def _put(space: str, body: str, class_: str, kind: str, offset: Point = (0.0, 0.0)) -> Part:
     x, y = at(BOARD.space_id(space))
     return _piece(body, (x + offset[0], y + offset[1]), class_=class_, data_space=space, data_kind=kind)

@@ -7,6 +7,9 @@ PHASES = {
     "boost": "combat: galerius may add 1",
     "block": "constantius may block the army",
     "over": "the game is over",
+    "barbarian": "Barbarian phase",
+    "strike": "Barbarian phase",
+    "advance": "the armies advance",
 }
 DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he whose turn it is
 ENDINGS = {  # how a game ended, and why

@@ -10,11 +10,11 @@ from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.messages import near, printable
 from tetrarchia_env.notation import save_replay
+from tetrarchia_env.playing.choices import Choice, choices, chosen, links
+from tetrarchia_env.playing.session import Session
 from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import Frame, Policy
-from tetrarchia_env.terminal.choices import Choice, choices, chosen, links
 from tetrarchia_env.terminal.printing import ending, turn_lines
-from tetrarchia_env.terminal.session import Session
 from tetrarchia_env.terminal.surroundings import is_terminal, wants_colour, window
 
 FEWEST = 4  # lines of the story that stay below the board

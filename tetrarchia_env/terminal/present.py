@@ -8,7 +8,7 @@ from tetrarchia_env.notation import Replay, load_replay, play_replay
 from tetrarchia_env.show import Show, check_speed
 from tetrarchia_env.terminal.printing import ending
 
-RENDERS = ("ansi", "human")
+RENDERS = ("ansi", "human", "browser")
 
 
 def check_presentation(speed: float, render: str | None, film: Path | None, file: Path | None, source: Path | None = None) -> None:

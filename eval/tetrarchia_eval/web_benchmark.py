@@ -1,0 +1,138 @@
+"""How a server of rooms does: the time to an answer with many rooms at once, and its memory over many games.
+
+The server is a process of its own. A visitor plays Diocletian by random choices with three trained colleagues: every action is
+answered by what it did, and the last of a turn also by the three turns of the colleagues.
+"""
+
+import asyncio
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from tetrarchia_eval.benchmark import Row
+
+ROOMS, GAMES, ACTIONS = 200, 2_000, 40  # at once; for the memory; of each visitor that are timed
+AT_ONCE = 20  # games that are played side by side for the memory
+PAUSE = 1.0  # seconds that a visitor thinks: shorter than any person
+
+
+@dataclass
+class Visitor:
+    """A page without a browser that plays by chance, and how long each answer took."""
+
+    origin: str
+    agent: str
+    rng: random.Random
+    pause: float
+    answers: list[float] = field(default_factory=list)
+    turns: list[float] = field(default_factory=list)
+
+    async def play(self, actions: int) -> None:
+        """A game, or so many actions of it."""
+        from websockets.asyncio.client import connect
+
+        address = await asyncio.to_thread(self._make_room)
+        talk = f"{self.origin.replace('http', 'ws', 1)}{address}/talk"
+        origin: Any = self.origin
+        async with connect(talk, origin=origin, proxy=None, max_queue=None) as socket:
+            decision = await self._decision(socket, -1)
+            while decision["choices"] and actions > 0:
+                await asyncio.sleep(self.pause * self.rng.random())
+                decision, actions = await self._decide(socket, decision), actions - 1
+
+    async def _decide(self, socket: Any, decision: dict[str, Any]) -> dict[str, Any]:
+        chosen, begun = self.rng.choice(decision["choices"])["action"], time.perf_counter()
+        await socket.send(json.dumps({"type": "play", "number": decision["number"], "action": chosen}))
+        while json.loads(await socket.recv())["type"] != "move":
+            pass
+        self.answers.append(time.perf_counter() - begun)
+        following = await self._decision(socket, decision["number"])
+        if following["number"] > decision["number"] + 1:
+            self.turns.append(time.perf_counter() - begun)
+        return following
+
+    async def _decision(self, socket: Any, after: int) -> dict[str, Any]:
+        """His own, or the end of the game."""
+        while True:
+            message: dict[str, Any] = json.loads(await socket.recv())
+            if message["type"] == "decision" and message["number"] > after and (message["choices"] or message["agent"] is None):
+                return message
+
+    def _make_room(self) -> str:
+        setup = {"emperors": ["person 1", self.agent, self.agent, self.agent], "seed": self.rng.getrandbits(32)}
+        request = urllib.request.Request(f"{self.origin}/rooms", json.dumps(setup).encode(), {"Origin": self.origin})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # never through a proxy
+        with opener.open(request) as answer:
+            return str(json.load(answer)["address"])
+
+
+def measure_web(rooms: int = ROOMS, games: int = GAMES, actions: int = ACTIONS, agent: str = "ppo") -> Iterator[Row]:
+    """Rows of the answers with so many rooms at once, and of the memory over so many games."""
+    with serving() as (origin, _):
+        visitors = asyncio.run(_visit(origin, rooms, actions, agent))
+    named = {"answer to an action": [one for visitor in visitors for one in visitor.answers]}
+    named |= {"answer with three colleagues' turns": [one for visitor in visitors for one in visitor.turns]}
+    for name, seconds in named.items():
+        cuts = quantiles(seconds, n=100)
+        yield Row(f"web, {rooms} rooms with {agent}: {name}, median", 1000 * cuts[49], "ms")
+        yield Row(f"web, {rooms} rooms with {agent}: {name}, 99th percentile", 1000 * cuts[98], "ms")
+    yield from _memory(games)
+
+
+def _memory(games: int) -> Iterator[Row]:
+    """After a tenth of the games, when all is loaded, and after all; Linux only."""
+    with serving() as (origin, process):
+        for played, label in ((games // 10, "a tenth of"), (games - games // 10, "all")):
+            asyncio.run(_play_games(origin, played))
+            if (size := resident(process)) is not None:
+                yield Row(f"web, memory after {label} {games} games", size, "MB")
+
+
+async def _visit(origin: str, rooms: int, actions: int, agent: str) -> list[Visitor]:
+    visitors = [Visitor(origin, agent, random.Random(seed), PAUSE) for seed in range(rooms)]
+    await asyncio.gather(*(visitor.play(actions) for visitor in visitors))
+    return visitors
+
+
+async def _play_games(origin: str, games: int) -> None:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def play(seed: int) -> None:
+        async with places:
+            await Visitor(origin, "random", random.Random(seed), 0.0).play(10_000)
+
+    await asyncio.gather(*(play(seed) for seed in range(games)))
+
+
+def resident(process: int) -> float | None:
+    """Megabytes in use, as Linux tells."""
+    status = Path(f"/proc/{process}/status")
+    found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
+    return int(found[1]) / 1000 if found else None
+
+
+@contextmanager
+def serving() -> Iterator[tuple[str, int]]:
+    """A server in a process of its own, which forgets finished rooms at once: where it is, and the number of the process."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-m", "tetrarchia_env", "serve", "--no-open", "--port", "0", "--state", folder, "--keep", "0"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+            try:
+                found = re.search(r"http://localhost:\d+", process.stdout.readline() if process.stdout else "")
+                if found is None:
+                    raise ValueError("the server did not start")
+                yield found[0], process.pid
+            finally:
+                process.terminate()

@@ -1,0 +1,160 @@
+"""What `play` offers: costs, odds, texts that are understood, and the way back."""
+
+import random
+import re
+from itertools import product
+
+import pytest
+
+from helpers.configurations import random_options
+from helpers.positions import play, position
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.notation import legal_actions, snapshot
+from tetrarchia_env.playing.choices import Choice, choices, chosen
+from tetrarchia_env.playing.session import Session
+from tetrarchia_env.terminal.player import emperors_named, menu
+
+
+def offered(**changes: object) -> dict[str, Choice]:
+    return {choice.text: choice for choice in choices(position(**changes))}
+
+
+def test_costs_are_those_of_the_rules() -> None:
+    costs = {text: choice.cost for text, choice in offered(tokens={"GALATIA": "revolt"}).items()}
+    assert costs["move GALATIA"] == "2 IP"
+    assert costs["secure"] == "1 IP"
+    assert costs["end"] == ""
+
+
+def test_powers_cost_a_token_and_may_gain_ip() -> None:
+    maximian = offered(emperor="maximian", rules={"variants": ["imperivm"]})
+    assert maximian["imperivm"].cost == "1 token, gains 1 IP"
+    diocletian = offered(rules={"variants": ["patres_patriae"]})
+    assert diocletian["take"].cost == "gains 1 IP"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_offer_is_what_is_legal_at_the_price_that_is_paid(seed: int) -> None:
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
+    while not session.is_over and len(session.frames) < 120:
+        offer = choices(session.game)
+        assert sorted(choice.action for choice in offer) == legal_actions(session.game)
+        assert len({choice.number for choice in offer}) == len(offer)
+        choice, ip, turn = rng.choice(offer), session.game[0].ip, session.game[0].turn
+        session.play(choice.action)
+        if session.game[0].turn == turn and not session.is_over and "IP" in choice.cost and "gain" not in choice.cost:
+            assert choice.cost == f"{ip - session.game[0].ip} IP"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("attack PERSIA", {"armies": [["PERSIA", "V", "army"]], "emperors": {"diocletian": "SYRIA"}}),
+        (
+            "attack SARMATIA",
+            {"armies": [["SARMATIA", "IV", "goths"]], "emperors": {"diocletian": "MOESIA INFERIOR"}, "rules": {"modules": ["goths"]}},
+        ),
+        ("dux attack PERSIA", {"armies": [["PERSIA", "V", "army"]], "dux": "SYRIA", "rules": {"modules": ["dux"]}}),
+        ("attack PIRATES", {"pirates": "AEGAEVM", "rules": {"modules": ["pirates"]}}),
+        ("dux attack PIRATES", {"pirates": "AEGAEVM", "dux": "SYRIA", "rules": {"modules": ["dux", "pirates"]}}),
+    ],
+)
+def test_odds_are_those_of_the_dice(text: str, changes: dict[str, object]) -> None:
+    shares = {"win": 0, "draw": 0, "loss": 0}
+    for dice in product(range(1, 7), repeat=2):
+        after = play(position(dice=dice, **changes), text)
+        foes_left = bool(after["armies"]) or after["pirates"] == "AEGAEVM"
+        figure_left = after["dux"] != "gone" if text.startswith("dux") else after["emperors"]["diocletian"] is not None
+        shares["loss" if not figure_left else "draw" if foes_left else "win"] += 1
+    win, loss = round(100 * shares["win"] / 36), round(100 * shares["loss"] / 36)
+    assert offered(**changes)[text].odds == f"win {win}% draw {100 - win - loss}% loss {loss}%"
+
+
+def test_block_is_offered_with_the_odds_of_the_fight() -> None:
+    game = position(
+        dice=(1, 1, 6),  # I 1, then the broken link
+        emperors={"constantius": "BELGICA"},
+        armies=[["BRITANNIA", "II", "army"]],
+        rules={"variants": ["imperivm"]},
+    )
+    assert play(game, "end")["phase"] == "block"
+    offer = {choice.text: choice for choice in choices(game)}
+    assert offer["block"].cost == "1 token"
+    assert offer["accept"].odds.startswith("win ")
+
+
+TWINS = ("end", "enter ROMA", "enter capital", "secure", "subdue", "move GERMANIA INFERIOR", "move GERMANIA SVPERIOR", "move LVCANIA")
+OFFER = [Choice(number, number, text, "", "") for number, text in enumerate(TWINS)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("0", "end"),
+        ("3", "secure"),
+        ("end", "end"),
+        ("SEC", "secure"),
+        ("enter roma", "enter ROMA"),
+        ("m germ inf", "move GERMANIA INFERIOR"),
+        ("move lucania", "move LVCANIA"),
+        ("  move   germania  superior ", "move GERMANIA SVPERIOR"),
+    ],
+)
+def test_typed_words_are_understood(typed: str, meant: str) -> None:
+    assert chosen(OFFER, typed).text == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("s", "'s' may be secure, subdue: say which"),
+        ("move germania", "move GERMANIA INFERIOR, move GERMANIA SVPERIOR"),
+        ("12", "there is no number 12"),
+        ("move BELGICA", "'move BELGICA' is not possible now"),
+        ("mvoe BELGICA", "did you mean 'move BELGICA'"),
+        ("pray", "type a number"),
+    ],
+)
+def test_other_words_are_not(typed: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        chosen(OFFER, typed)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None:
+    session, rng = Session(random_options(seed), seed), random.Random(seed)
+    while not session.is_over and len(session.frames) < 150:
+        before, number, action = session.game.copy(), len(session.frames), rng.choice(legal_actions(session.game))
+        session.play(action)
+        free = bool(before[0].dice == session.game[0].dice and before[0].turn == session.game[0].turn)
+        assert session.undo() == free
+        if free:
+            assert session.game.tobytes() == before.tobytes()
+            assert len(session.frames) == number
+            session.play(action)
+
+
+def test_session_keeps_the_game_as_a_replay() -> None:
+    session = Session(random_options(3), 3)
+    agents = []
+    for _ in range(10):
+        agents.append(EMPERORS[agent_to_act(session.game[0])])
+        session.play(legal_actions(session.game)[0])
+    kept = session.replay()
+    assert [agent for agent, _ in kept.actions] == agents
+    assert kept.final == snapshot(session.game) == session.frames[-1].snapshot
+
+
+def test_menu_keeps_to_the_width_and_names_each_number_once() -> None:
+    offer = choices(position(armies=[["PERSIA", "V", "army"]], emperors={"diocletian": "SYRIA"}, fleets=["AEGAEVM"]))
+    lines = list(menu(offer, 100))
+    assert max(map(len, lines)) <= 100
+    assert all(sum(str(choice) in line for line in lines) == 1 for choice in offer)
+
+
+def test_emperors_of_the_person() -> None:
+    assert emperors_named("all") == list(EMPERORS)
+    assert emperors_named("maximian,galerius") == ["maximian", "galerius"]
+    with pytest.raises(ValueError, match="unknown Emperor ''"):
+        emperors_named("")

@@ -1,0 +1,74 @@
+// The map: pieces as the server drew them, and over them what may be clicked and what supports a combat.
+import {byId, drawn, given} from "./elements.js";
+
+const parts = new Map(); // drawings by number
+const view = byId("view");
+const RING = 22, REACH = 30;
+
+export function learn(position) {
+  for (const [number, part] of Object.entries(position.new)) parts.set(Number(number), part);
+}
+
+export function draw(position, before) {
+  const known = new Set(before ? before.pieces : position.pieces);
+  const fresh = (number) => !known.has(number);
+  byId("pieces").innerHTML = position.pieces.map((n) => (fresh(n) ? `<g class="fresh">${parts.get(n)}</g>` : parts.get(n))).join("");
+  byId("head").innerHTML = position.head; // drawn and worded by the server: names of persons are never in it
+  byId("panel").innerHTML = position.panel;
+  follow();
+}
+
+export function follow() {
+  const piece = view.querySelector(".fresh, .figure");
+  if (!piece || !view.classList.contains("large")) return;
+  const {left, right, top, bottom} = piece.getBoundingClientRect(), here = view.getBoundingClientRect();
+  view.scrollLeft += (left + right) / 2 - (here.left + here.right) / 2;
+  view.scrollTop += (top + bottom) / 2 - (here.top + here.bottom) / 2;
+}
+
+export function zoom() {
+  byId("zoom").setAttribute("aria-pressed", String(view.classList.toggle("large")));
+  follow();
+}
+
+// The list of choices beside the map says the same to those who do not see it, or use no mouse.
+export function showTargets(choices, pick, preview) {
+  const places = Map.groupBy(choices.filter((choice) => choice.place), (choice) => choice.place);
+  byId("targets").replaceChildren(...[...places].map(([place, found]) => target(place, found, pick, preview)));
+}
+
+function target(place, found, pick, preview) {
+  const [x, y] = given.spaces[place], combat = found.find((choice) => choice.combat)?.combat;
+  const words = combat ? `${Math.round((100 * combat.win) / 36)}%` : found.length === 1 ? found[0].cost.replace(" IP", "") : "…";
+  const mark = drawn("g", {class: `target${combat ? " combat" : ""}`, transform: `translate(${x} ${y})`, "data-place": place},
+    drawn("circle", {class: "reach", r: REACH}), drawn("circle", {class: "ring", r: RING}));
+  if (words) {
+    mark.append(drawn("rect", {class: "price", x: 8, y: 8, width: words.length > 2 ? 34 : 20, height: 15, rx: 7}),
+    drawn("text", {class: "words", x: words.length > 2 ? 25 : 18, y: 19, "font-size": 11, text: words}));
+  }
+  mark.append(drawn("title", {text: found.map((choice) => choice.label).join("; ")}));
+  mark.addEventListener("click", () => pick(found));
+  mark.addEventListener("pointerenter", () => preview(found.find((choice) => choice.combat) ?? null));
+  mark.addEventListener("pointerleave", () => preview(null));
+  return mark;
+}
+
+export function showChains(combat) {
+  const rings = (side, spaces) => spaces.map((space) => {
+    const [x, y] = given.spaces[space];
+    return drawn("circle", {class: `chain ${side}`, cx: x, cy: y, r: 25});
+  });
+  byId("chains").replaceChildren(...(combat ? [...rings("roman", combat.roman.chain), ...rings("barbarian", combat.barbarian.chain)] : []));
+}
+
+const PIPS = {1: [[12, 12]], 2: [[7, 7], [17, 17]], 3: [[6, 6], [12, 12], [18, 18]], 4: [[7, 7], [17, 7], [7, 17], [17, 17]],
+  5: [[6, 6], [18, 6], [12, 12], [6, 18], [18, 18]], 6: [[7, 6], [17, 6], [7, 12], [17, 12], [7, 18], [17, 18]]};
+
+export function showDice(fallen, lines) {
+  byId("tray").replaceChildren(...fallen.map(die));
+  byId("caption").textContent = lines.join("; ");
+}
+
+function die(value) {
+  return drawn("svg", {viewBox: "0 0 24 24"}, drawn("rect", {x: 1, y: 1, width: 22, height: 22, rx: 5}), ...PIPS[value].map(([cx, cy]) => drawn("circle", {cx, cy, r: 2.3})));
+}

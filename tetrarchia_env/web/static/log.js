@@ -1,0 +1,61 @@
+// What happened: a list for each turn, an entry for each action, as on the replay page.
+import {byId, capital, given, made} from "./elements.js";
+
+const log = byId("log"), live = byId("live");
+let entries = [], turns = []; // the buttons, and the turn of each
+let current = null;
+
+export function restart(told, go) {
+  log.replaceChildren();
+  entries = [];
+  turns = [];
+  current = null;
+  for (const entry of told) add(entry, entry.lines, go);
+}
+
+export function add({turn, emperor, agent}, lines, go) {
+  if (turns.at(-1) !== turn) log.append(made("h2", {text: `Turn ${turn}, ${capital(emperor)}`}), made("ol"));
+  const number = entries.length;
+  const badge = made("span", {class: `who ${agent ?? ""}`, "aria-hidden": "true", text: agent ? given.letters[agent] : "·"});
+  const button = made("button", {tabindex: -1, onclick: () => go(number)}, badge, made("span"));
+  entries.push(button);
+  turns.push(turn);
+  say(number, lines);
+  log.lastElementChild.append(made("li", {}, button));
+}
+
+export function say(number, lines) {
+  const place = entries[number].lastElementChild;
+  for (const line of lines) place.append(made("span", {class: place.childElementCount ? "says more" : "says", text: line}));
+}
+
+export function blame(number, words) {
+  const place = entries[number]?.lastElementChild;
+  place?.querySelector(".worst")?.remove();
+  place?.append(made("span", {class: "worst", text: words}));
+}
+
+export function shorten(length) {
+  for (const entry of entries.splice(length)) entry.parentElement.remove();
+  turns.length = Math.min(turns.length, length);
+  for (const list of log.querySelectorAll("ol:empty")) {
+    list.previousElementSibling.remove();
+    list.remove();
+  }
+}
+
+export const count = () => entries.length;
+export const turnOf = (number) => turns[number];
+
+export function mark(number) {
+  current?.removeAttribute("aria-current");
+  current = entries[number] ?? null;
+  if (!current) return;
+  current.setAttribute("aria-current", "step");
+  const heading = log.querySelector("h2").offsetHeight, middle = current.offsetTop - (log.clientHeight - current.offsetHeight) / 2;
+  log.scrollTop = Math.min(middle, current.offsetTop - heading);
+}
+
+export function announce(lines) {
+  live.textContent = lines.join("; ");
+}
