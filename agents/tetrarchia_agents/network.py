@@ -39,7 +39,7 @@ class Network(nn.Module):
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """A row of logits, illegal actions included, and a value for each observation."""
         logits, trunk = self.features(obs)
-        return logits, self.value_head(trunk).squeeze(-1)
+        return logits, in_float32(self.value_head, trunk).squeeze(-1)
 
     def values(self, obs: Tensor) -> Tensor:
         """The values alone."""
@@ -70,7 +70,7 @@ class MLP(Network):
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """The logits and the trunk."""
         trunk = self.trunk(obs)
-        return self.policy_head(trunk), trunk
+        return in_float32(self.policy_head, trunk), trunk
 
 
 class BoardNetwork(Network):
@@ -101,25 +101,24 @@ class BoardNetwork(Network):
     def values(self, obs: Tensor) -> Tensor:
         """Without the pointers, which they do not need."""
         trunks = [self._encode(some)[-1] for some in torch.split(obs, BATCH)]
-        values: Tensor = self.value_head(torch.cat(trunks)).squeeze(-1)
-        return values
+        return in_float32(self.value_head, torch.cat(trunks)).squeeze(-1)
 
     def _features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         nodes, readout, trunk = self._encode(obs)
-        return self.policy_head(trunk) + self._scatter(self._pointer_logits(nodes, readout, trunk).flatten(1)), trunk
+        return in_float32(self.policy_head, trunk) + self._scatter(self._pointer_logits(nodes, readout, trunk).flatten(1)), trunk
 
     def _encode(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The nodes, what is read of them ([games, spaces, readout]), and the trunk."""
         global_features = obs[:, NODE_FEATURES * SPACES :]
         nodes = self._nodes(obs, global_features)
         readout = relu(self.readout(nodes)).transpose(0, 1).contiguous()
-        return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features], dim=1))
+        return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features.to(readout.dtype)], dim=1))
 
     def _nodes(self, obs: Tensor, global_features: Tensor) -> Tensor:
         """[spaces, games, node_dim] after message passing."""
         rows = obs[:, : NODE_FEATURES * SPACES].view(-1, NODE_FEATURES, SPACES).permute(2, 0, 1).reshape(-1, NODE_FEATURES)
         own = self.node_features(rows).view(SPACES, len(obs), -1)
-        nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding)
+        nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding.to(own.dtype))
         for layer in self.encoder:
             nodes = layer(nodes)
         return nodes
@@ -147,7 +146,7 @@ class GNN(BoardNetwork):
 
     def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
         queries = self.query(trunk).view(len(readout), self.pointers, -1)
-        return torch.bmm(queries, readout.transpose(1, 2))
+        return torch.bmm(queries, readout.transpose(1, 2)).float()
 
 
 class EncoderDecoderGNN(BoardNetwork):
@@ -166,8 +165,7 @@ class EncoderDecoderGNN(BoardNetwork):
         nodes = nodes + self.broadcast(trunk) + self.context_features(context)
         for layer in self.decoder:
             nodes = layer(nodes)
-        logits: Tensor = self.pointer(nodes).permute(1, 2, 0)
-        return logits
+        return in_float32(self.pointer, nodes).permute(1, 2, 0)
 
 
 class MessageLayer(nn.Module):
@@ -223,6 +221,13 @@ def expand_action_head(network: Network, config: NetworkConfig) -> Network:
 def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
     """Of a choice among the legal actions; an illegal one has probability 0."""
     return torch.log_softmax(logits.masked_fill(~legal, MASKED), dim=-1)
+
+
+def in_float32(layer: nn.Module, features: Tensor) -> Tensor:
+    """What a layer makes of features, exact also where torch.autocast rounds all others: small differences decide."""
+    with torch.autocast("cpu", enabled=False):
+        result: Tensor = layer(features.float())
+    return result
 
 
 def board_adjacency() -> Tensor:

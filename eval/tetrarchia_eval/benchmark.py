@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -29,6 +30,7 @@ from tetrarchia_eval.arena import match_spec, play_match
 
 EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
 ENVS = 512
+PACKAGES = ("agents", "train", "eval")  # folders of a checkout that packages lie in, beside its root
 START = """
 import time
 begun = time.perf_counter()
@@ -92,6 +94,7 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
     if find_spec("sb3_contrib"):
         yield from training(effort.presets)
     yield from start_up()
+    yield from compiled_ahead()
 
 
 def playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
@@ -230,24 +233,31 @@ def choose(rng: random.Random, mask: Any) -> int:
     return int(legal[rng.randrange(len(legal))])
 
 
-def start_up() -> Iterator[Row]:
-    """Seconds in a new process: compiling everything, and finding it compiled."""
+def start_up(checkout: Path | None = None) -> Iterator[Row]:
+    """Seconds in a new process: compiling everything, and finding it compiled; by the code of another checkout if one is given."""
+    code = f" ({checkout.name})" if checkout else ""
     with tempfile.TemporaryDirectory() as cache:
-        _, step, decision = seconds_of(START, cache)
-        warm, _, warm_decision = seconds_of(START, cache)
+        _, step, decision = seconds_of(START, cache, checkout)
+        warm, _, warm_decision = seconds_of(START, cache, checkout)
+    yield Row(f"import, compile from cold, reset and step{code}", step, "s")
+    yield Row(f"then compile the search, and the planner's first decision{code}", decision - step, "s")
+    yield Row(f"import to first reset, compiled before{code}", warm, "s")
+    yield Row(f"then first step and the planner's first decision, compiled before{code}", warm_decision - warm, "s")
+
+
+def compiled_ahead() -> Iterator[Row]:
+    """Seconds that a command takes to compile everything."""
     with tempfile.TemporaryDirectory() as cache:
         [ahead] = seconds_of(AHEAD, cache)
-    yield Row("import, compile from cold, reset and step", step, "s")
-    yield Row("then compile the search, and the planner's first decision", decision - step, "s")
-    yield Row("import to first reset, compiled before", warm, "s")
-    yield Row("then first step and the planner's first decision, compiled before", warm_decision - warm, "s")
     yield Row("rules and search compiled ahead by a command, in two processes", ahead, "s")
 
 
-def seconds_of(script: str, cache: str) -> list[float]:
+def seconds_of(script: str, cache: str, checkout: Path | None = None) -> list[float]:
     """What a script prints in a new process with this folder for the compiler's cache."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    if checkout:
+        environment["PYTHONPATH"] = os.pathsep.join(str(folder) for folder in (checkout, *(checkout / name for name in PACKAGES)))
+    run = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=True)
     return [float(word) for word in run.stdout.split()]
 
 

@@ -7,7 +7,6 @@ The dataset has what Gymnasium's API gives, with the mask in the info of each st
 import argparse
 import os
 import tempfile
-from typing import Any
 
 import gymnasium
 import minari
@@ -21,6 +20,7 @@ import tetrarchia_env
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.team_policy import TeamPolicy
 
+Decisions = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NAME = "tetrarchia/{level}/{agent}-v0"
 AUTHOR = "the one who runs this"  # Minari warns of datasets without
 AGENTS = ("ppo", "planner")
@@ -55,17 +55,22 @@ def wins(agent: str, dataset: MinariDataset, level: str) -> str:
     return f"{agent}: {sum(recorded)} of {len(recorded)} recorded games won; rollout wins {sum(played)} and agrees in {same}"
 
 
-def examples(datasets: list[MinariDataset], counts: Counts) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Observations, masks and what was done, of all games; the last observation and mask of a game have no action."""
-    rows: list[tuple[Any, Any, Any]] = []
-    for episode in (episode for dataset in datasets for episode in dataset.iterate_episodes()):
+def decisions(dataset: MinariDataset, counts: Counts) -> list[Decisions]:
+    """Observations, masks and what was done, game by game; the last observation and mask of a game have no action."""
+    games = []
+    for episode in dataset.iterate_episodes():
         masks = episode.infos["action_mask"][:-1]
-        rows.append((episode.observations[:-1], masks, episode.actions))
+        games.append((torch.from_numpy(episode.observations[:-1]), torch.from_numpy(masks).bool(), torch.from_numpy(episode.actions)))
         counts.steps += len(masks)
         counts.fake += int((~masks.any(axis=1)).sum())
         counts.learned += episode.rewards.sum()
-    obs, masks, actions = (torch.from_numpy(np.concatenate(column)) for column in zip(*rows, strict=True))
-    return obs, masks.bool(), actions
+    return games
+
+
+def joined(games: list[Decisions]) -> Decisions:
+    """Of all games, one after the other."""
+    obs, masks, actions = (torch.cat(column) for column in zip(*games, strict=True))
+    return obs, masks, actions
 
 
 def clone(obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor, epochs: int) -> nn.Sequential:
@@ -81,16 +86,17 @@ def clone(obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor, epochs:
     return network
 
 
-def agreement(policy: Policy, obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor) -> float:
-    """How often it does what was done."""
+def agreement(policy: Policy, obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor) -> str:
+    """How often it does what was done, and how often random play would."""
     chosen = policy(obs.numpy(), masks.numpy().astype(np.int8), np.zeros(len(obs), dtype=np.int64))
-    return float((chosen == actions.numpy()).mean())
+    same, chance = (chosen == actions.numpy()).mean(), (1 / masks.sum(dim=1)).mean()
+    return f"does the same in {same:.1%} of {len(obs):,} decisions of games it has not seen (by chance {chance:.1%})"
 
 
 def main() -> None:
     """Record, load, clone and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=100, help="of each agent, to learn from")
+    parser.add_argument("--games", type=int, default=100, help="of each agent, a fifth of them to test the clone on")
     parser.add_argument("--level", default="5300", help="of the games")
     parser.add_argument("--epochs", type=int, default=8, help="over the dataset")
     parser.add_argument("--keep", action="store_true", help="keep the dataset")
@@ -106,13 +112,13 @@ def main() -> None:
         datasets = {agent: minari.load_dataset(NAME.format(level=options.level, agent=agent)) for agent in AGENTS}
         for agent, dataset in datasets.items():
             print(wins(agent, dataset, options.level))
-        obs, masks, actions = examples([*datasets.values()], counts)
-    policy = best(clone(obs, masks, actions, options.epochs))
+        games = {agent: decisions(dataset, counts) for agent, dataset in datasets.items()}
+    unseen = options.games // 5
+    policy = best(clone(*joined([game for agent in AGENTS for game in games[agent][unseen:]]), options.epochs))
+    print(f"clone {agreement(policy, *joined([game for agent in AGENTS for game in games[agent][:unseen]]))}")
     rules = {"level": options.level, "max_turns": 100}  # a clone may go to and fro for ever
     print(f"random: {measure(random_policy(), games=200, **rules)}")
-    print(
-        f"clone of {counts.steps:,} steps, the same in {agreement(policy, obs, masks, actions):.0%}: {measure(policy, games=200, **rules)}"
-    )
+    print(f"clone of {counts.steps:,} steps: {measure(policy, games=200, **rules)}")
     print(counts)
 
 

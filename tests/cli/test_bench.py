@@ -1,9 +1,13 @@
 """`tetrarchia bench`: what it measures and how it compares."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+import tetrarchia_env
+from tetrarchia_env.cli import main
 from tetrarchia_eval import benchmark, peers
 
 
@@ -26,3 +30,19 @@ def test_peers_that_are_here_are_measured() -> None:
     pytest.importorskip("pygame")  # PettingZoo's classic games need it; the set-up installs it
     names = [row.what for row in peers.measure_peers(benchmark.Effort(seconds=0.01, rounds=1))]
     assert names[:2] == ["PettingZoo tictactoe_v3", "PettingZoo connect_four_v3"]
+
+
+def test_before_is_a_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(["bench", "--before", str(tmp_path), "--out", str(tmp_path / "bench.json")])
+    assert leaving.value.code == 2
+    assert "before is a checkout of this project, not" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_start_up_of_another_checkout_runs_its_code(tmp_path: Path) -> None:
+    checkout = tmp_path / "older"
+    shutil.copytree(Path(tetrarchia_env.__file__).parent, checkout / "tetrarchia_env")
+    where = "import tetrarchia_env; print(float('older' in tetrarchia_env.__file__))"
+    assert benchmark.seconds_of(where, str(tmp_path / "cache"), checkout) == [1.0]
+    assert benchmark.seconds_of(where, str(tmp_path / "cache")) == [0.0]

@@ -26,7 +26,7 @@ def test_agilerl_still_looks_one_step_too_late_for_the_end_of_a_game() -> None:
     from agilerl.components.rollout_buffer import RolloutBuffer
     from gymnasium.spaces import Box, Discrete
 
-    buffer = RolloutBuffer(4, 1, Box(-1, 1, (2,)), Discrete(3), gamma=1.0, gae_lambda=1.0)
+    buffer = RolloutBuffer(4, Box(-1, 1, (2,)), Discrete(3), 1, gamma=1.0, gae_lambda=1.0)
     nothing, zero = np.zeros((1, 2)), np.zeros(1)
     for step in range(4):
         buffer.add(nothing, np.zeros((1, 1)), np.array([float(step == 1)]), np.array([step == 1]), zero, zero, nothing)

@@ -12,15 +12,17 @@ from tetrarchia_env.messages import printable
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
+    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
 ) -> None:
     """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
     from tetrarchia_env.files import check_goals, write_whole
-    from tetrarchia_eval.benchmark import measure, report
+    from tetrarchia_eval.benchmark import measure, report, start_up
     from tetrarchia_eval.peers import measure_peers, ratios
 
     check_goals(out)
+    _check_checkout(before)
     rows = []
-    for row in chain(measure(), measure_peers() if peers else ()):
+    for row in chain(start_up(before) if before else (), measure(), measure_peers() if peers else ()):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
     for row in list(ratios(rows)):
@@ -28,3 +30,8 @@ def bench(
         rows.append(row)
     write_whole(out, report(rows))
     print(f"written: {printable(out)}")
+
+
+def _check_checkout(folder: Path | None) -> None:
+    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
+        raise ValueError(f"before is a checkout of this project, not {printable(folder)}")

@@ -31,7 +31,7 @@ SEEDS_APART = 10_007  # between the processes of one run
 CHANGEABLE = (
     *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("chance_samples", "turn_discount", "final_turn_discount", "shaping_coef"),
+    *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -83,6 +83,10 @@ class TrainConfig:
     readout_dim: Annotated[Count, _network("Features of each space that the trunk reads")] = 16
     hidden_dim: Annotated[Count, _network("Features of the trunk")] = 256
     policies: Annotated[Count, _network("1: shared by all Emperors; 4: independent, one each")] = 1
+    precision: Annotated[
+        Literal["float32", "bfloat16"],
+        _network("Of PPO's matrix products; bfloat16 is faster where the processor has it (AVX-512 BF16, AMX)"),
+    ] = "float32"
 
     init_checkpoint: Annotated[str, _warm_start("The checkpoint to begin with; without: random weights")] = ""
     expert: Annotated[str, _warm_start("The agent whose behaviour is cloned; none: nobody")] = "planner"

@@ -24,7 +24,7 @@ from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ProcessGroup
 from tetrarchia_train.held_out import EvalResult, eval_tasks, evaluate
 from tetrarchia_train.logs import RolloutStats, Stopwatch, log_eval
-from tetrarchia_train.policy import NetworkPolicy, ReusedRolloutBuffer
+from tetrarchia_train.policy import NetworkPolicy, ReusedRolloutBuffer, mixed_precision
 from tetrarchia_train.rule_sets import label, with_levels
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
 
@@ -84,8 +84,9 @@ def train_iteration(run: Run) -> None:
     model.ent_coef = linear_schedule(config.ent_coef, config.final_ent_coef, progress)
     run.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
     run.reward.begin(run.env.batched.games)  # their potentials by the new discount
-    collect_rollouts(run)
-    model.train()  # n_epochs of minibatches with the clipped surrogate objective
+    with mixed_precision(config.precision):
+        collect_rollouts(run)
+        model.train()  # n_epochs of minibatches with the clipped surrogate objective
     model.logger.record("time/fps", config.num_envs * config.n_steps / (run.watch.seconds - began))
     log_episodes(run)
 

@@ -4,6 +4,7 @@ Huang and Ontanon, A closer look at invalid action masking in policy gradient al
 """
 
 from collections.abc import Generator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,20 @@ class ReusedRolloutBuffer(MaskableRolloutBuffer):
         flat = [torch.from_numpy(array).view(size, *array.shape[2:]) for array in arrays]
         for rows in torch.randperm(size).split(batch_size or size):
             yield MaskableRolloutBufferSamples(*(array.index_select(0, rows) for array in flat))
+
+
+def mixed_precision(precision: str) -> AbstractContextManager[None]:
+    """Matrix products in bfloat16, sums and weights in float32, if that is the precision.
+
+    Micikevicius et al., Mixed precision training (ICLR 2018); Kalamkar et al., A study of BFLOAT16 for deep learning training (2019).
+    """
+    context: AbstractContextManager[None] = torch.autocast(
+        "cpu",
+        torch.bfloat16,
+        enabled=precision == "bfloat16",
+        cache_enabled=False,  # cached weights would outlive their update
+    )
+    return context
 
 
 def sample_actions(log_probs: Tensor) -> Tensor:
