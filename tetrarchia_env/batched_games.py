@@ -1,8 +1,7 @@
 """Batched games behind the vector APIs: many games in one compiled call.
 
 `advance` plays in every game and asks the reward, `follow_up` begins the next game where one ended, and `observe` writes what
-the Emperors to act observe; `play` is the three together. Observations alternate between two arrays: one stays as it is until
-the step after the next.
+the Emperors to act observe. Observations alternate between two arrays: one stays as it is until the step after the next.
 """
 
 from collections.abc import Mapping, Sequence
@@ -106,12 +105,6 @@ class BatchedGames:
         self.illegal_actions[where] = self._ignored[where] = 0
         begin_episodes(self.games, where, self.episodes, self._setting, self.masks)
         self.reward.begin(self.games, where)
-        return self.observe()
-
-    def play(self, actions: NDArray[np.int64]) -> Floats:
-        """One step in every game, and the next game where one ended."""
-        self.advance(actions)
-        self.follow_up(np.flatnonzero(self.episodes["ended"]))
         return self.observe()
 
     def advance(self, actions: NDArray[np.int64], idle: Flags | None = None) -> None:
