@@ -30,26 +30,10 @@ from tetrarchia_env.web.protocol import LARGEST, LARGEST_SETUP
 from tetrarchia_env.web.server import entrance_at
 
 ME, SECOND, AGENT = "person 1", "person 2", "random"
-WORDS = (
-    "play undo look on coach analyse name consent given number action type agent player".split()
-    + ["stand in", "take over"]
-)
-    "play",
-    "undo",
-    "look",
-    "on",
-    "coach",
-    "analyse",
-    "name",
+WORDS = [
     "stand in",
     "take over",
-    "consent",
-    "given",
-    "number",
-    "action",
-    "type",
-    "agent",
-    "player",
+    *["play", "undo", "look", "on", "coach", "analyse", "name", "consent", "given", "number", "action", "type", "agent", "player"],
 ]
 
 
