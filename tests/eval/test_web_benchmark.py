@@ -10,7 +10,7 @@ from tetrarchia_eval.web_benchmark import measure_web
 
 @pytest.mark.slow
 def test_every_figure_of_the_server_is_measured() -> None:
-    rows = list(measure_web(rooms=2, games=10, actions=8, agent="greedy"))
+    rows = list(measure_web(rooms=3, games=10, actions=30, agent="greedy"))
 
     assert [row.unit for row in rows[:4]] == ["ms"] * 4
     assert all(row.value > 0 for row in rows)

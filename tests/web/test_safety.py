@@ -30,11 +30,8 @@ from tetrarchia_env.web.protocol import LARGEST, LARGEST_SETUP
 from tetrarchia_env.web.server import entrance_at
 
 ME, SECOND, AGENT = "person 1", "person 2", "random"
-WORDS = [
-    "stand in",
-    "take over",
-    *["play", "undo", "look", "on", "coach", "analyse", "name", "consent", "given", "number", "action", "type", "agent", "player"],
-]
+KINDS = ["play", "undo", "look", "on", "coach", "analyse", "name", "consent", "stand in", "take over"]
+WORDS = [*KINDS, "given", "number", "action", "type", "agent", "player"]
 
 
 @pytest.fixture(name="server")
