@@ -229,6 +229,7 @@ def test_the_coach_and_the_analysis_are_shown(server: Server, page: Browser) -> 
 
 def test_the_barbarian_phase_is_shown_step_by_step_and_can_be_skipped(server: Server, page: Browser) -> None:
     enter(page, server.origin + server.make_room("person 1", "random", "random", "random", seed=5, level="4000"))
+    offered(page)
     page.run("(document.getElementById('pace').value = '1600', 0)")
     while not any(choice["action"] == "end" for choice in offered(page)):
         click_something_in_the_list(page, offered(page)[0])

@@ -30,7 +30,8 @@ from tetrarchia_env.web.protocol import LARGEST, LARGEST_SETUP
 from tetrarchia_env.web.server import entrance_at
 
 ME, SECOND, AGENT = "person 1", "person 2", "random"
-WORDS = ["play", "undo", "look", "on", "coach", "analyse", "name", "stand in", "take over", "number", "action", "type", "agent", "player"]
+KINDS = ["play", "undo", "look", "on", "coach", "analyse", "name", "consent", "stand in", "take over"]
+WORDS = [*KINDS, "given", "number", "action", "type", "agent", "player"]
 
 
 @pytest.fixture(name="server")
@@ -76,20 +77,24 @@ def test_fuzzed_messages_neither_crash_nor_play_a_foreign_seat(
     server: Server, messages: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connection, "RATE", 1e9)
+    monkeypatch.setattr(connection, "REFUSALS", 10**9)
     first = server.visit(server.make_room(ME, SECOND, SECOND, SECOND, seed=1))
     link, rng = first.told["people"]["players"][1]["link"], random.Random(18)
-    stranger: Visitor | None = None
-    for _ in range(messages):
-        try:
-            stranger = stranger or server.visit(link)
+    stranger = server.visit(link)
+    for _ in range(messages // 20):
+        for _ in range(20):
             stranger.socket.send(fuzzed(rng))
-        except ConnectionClosed:
-            stranger = None
+        stranger.send("look", number=0)
+        stranger.wait_for("position")  # it has read them all
 
     assert room_of(server, link).number == 0
+    assert len(server.house.rooms) == 1
     first.play(first.my_decision()["choices"][0]["action"])
-    told = logged(caplog)
-    assert all(line.startswith("a connection was closed: it sent 30 messages that were refused") and "\n" not in line for line in told)
+    monkeypatch.setattr(connection, "REFUSALS", 1)
+    stranger.socket.send("nonsense")
+    [sentence] = logged(caplog)
+    assert sentence.startswith("a connection was closed: it sent 1 messages that were refused")
+    assert "\n" not in sentence
 
 
 def test_a_message_that_is_too_large_or_one_too_many_ends_the_talk(server: Server, caplog: pytest.LogCaptureFixture) -> None:

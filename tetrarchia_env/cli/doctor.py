@@ -29,17 +29,12 @@ CompileOnly = Annotated[bool, typer.Option("--compile", help="Only compile rules
 # By extra: what pip calls it, and what Python does.
 PACKAGES: dict[str, dict[str, str]] = {
     "": {name: name for name in ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")},
-    "train": {
-        "pyyaml": "yaml",
-        "safetensors": "safetensors",
-        "sb3-contrib": "sb3_contrib",
-        "stable-baselines3": "stable_baselines3",
-        "tensorboard": "tensorboard",
-        "torch": "torch",
-    },
+    "train": {"pyyaml": "yaml", "sb3-contrib": "sb3_contrib", "stable-baselines3": "stable_baselines3"}
+    | {name: name for name in ("safetensors", "tensorboard", "torch")},
     "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
     "plots": {"matplotlib": "matplotlib"},
     "ray": {"ray": "ray"},
+    "web": {name: name for name in ("starlette", "uvicorn", "websockets")},
 }
 
 
@@ -292,6 +287,7 @@ CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
     "Pictures": _pictures,
     "Plots": partial(_packages, "plots"),
     "Several machines": partial(_packages, "ray"),
+    "Playing in the browser": partial(_packages, "web"),
     "Training (torch takes seconds to load)": partial(_packages, "train"),
     "Checkpoints": _checkpoints,
 }
