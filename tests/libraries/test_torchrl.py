@@ -45,3 +45,15 @@ def test_torchrl_finds_specs_kept_in_the_vector_api(mode: str, mask: str) -> Non
     wrapped = GymWrapper(vector_env(4, level="5000", autoreset_mode=mode, mask=mask))
 
     check_env_specs(wrapped)
+
+
+@pytest.mark.parametrize("mask", ["observation", "info"])
+def test_torchrl_registers_the_infos_of_one_game_by_itself(mask: str) -> None:
+    import gymnasium
+    from torchrl.envs.libs.gym import GymWrapper
+    from torchrl.envs.utils import check_env_specs
+
+    wrapped = GymWrapper(gymnasium.make("Tetrarchia-v0", level="5000", mask=mask)).auto_register_info_dict()
+
+    check_env_specs(wrapped)
+    assert {"turn", "score", "outcome", "agent", "illegal_action", "action_mask"} <= set(wrapped.rollout(5).keys())
