@@ -7,10 +7,10 @@ SITE_READY := .venv/.site_ready
 COMPILES := a first run compiles rules and search first: half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play test lint docs bench measure results train clean
+.PHONY: help demo play test libraries lint docs bench measure results train clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## measure the trained agents against planner and random on the same games, and make a page of one game
 	@echo "demo: four trained Emperors (ppo), four planners, four random players: the same 200 games at level 4200 ($(COMPILES))"
@@ -25,11 +25,14 @@ play: $(READY) ## play in the browser, with trained colleagues or with friends
 
 test: $(READY) ## run all tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
-	@$(BIN)/tetrarchia watch --agents random,greedy,planner,mcts:simulations=1 --seed 1 > /dev/null
+	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:turns=2 --seed 1 > /dev/null
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 	@echo "test: slow tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+libraries: ## run the examples of other libraries, each group of them in an environment of its own, and the lowest versions allowed
+	@bash .ci/libraries
 
 lint: $(READY) ## check style, types and the direction of imports
 	@echo "lint: ruff, mypy, import-linter"
@@ -61,7 +64,7 @@ train: $(READY) ## train a PPO agent into runs/ppo: behaviour cloning of the pla
 	@$(BIN)/tetrarchia train --preset ppo --name ppo
 
 clean: ## remove .venv, caches and built packages
-	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .venv-libraries build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

@@ -6,6 +6,7 @@ from pathlib import Path
 from tetrarchia_agents.registry import AGENTS
 from tetrarchia_agents.search.beam_search import WIDEST
 from tetrarchia_agents.search.chance import STRIKES
+from tetrarchia_agents.search.dice_rolls import ROLLS
 from tetrarchia_agents.search.selection import SAMPLES
 from tetrarchia_env.evaluation import FEATURES, load_weights
 
@@ -21,12 +22,11 @@ ABOUT = {
         f"`attacks` 4: attacks planned on; each from 1 to {WIDEST}",
     ),
     "ppo": (
-        "what a trained network likes best, without any search; needs the packages of the extra `train`",
-        "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `temperature` 0: above 0 it draws, the likelier the better it likes it",
-    ),
-    "mcts": (
-        "the first action of the turn that tree search over the turns to come likes best",
-        "`time` 1.0: seconds a turn; `simulations` 0: so many a turn instead; the others in `agents/tetrarchia_agents/mcts.py`",
+        "what a trained network likes best, or the best of some turns that it proposes, see below; needs the packages of the extra `train`",
+        "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
+        "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
+        f"`chance_samples` 1: times that each of the {ROLLS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
+        "greedy one, where a win counts 2",
     ),
 }
 
@@ -66,6 +66,17 @@ decision takes, is in [results.md](results.md), and how that is measured in [eva
 
 For fleets (R2.6) and reactions (R10.1) it tries each answer {SAMPLES} times with other dice. Looking ahead it takes it that nobody
 boosts or blocks.
+
+## How `ppo:turns=N` searches
+1. **N turns are proposed** by the policy: its greedy one, and N - 1 drawn at a temperature. Each goes up to its end, its first attack, or
+   a decision of another Emperor (R10.1). Turns that come to the same count once.
+2. **Each is judged** by the mean over the {ROLLS} rolls of R N: those of the attack (R5.1), or of the province that is struck (R6.3); dice
+   that follow are the same for all turns of a game. A position is worth its potential (below) and the value to come that the
+   network has learned on top of it.
+3. **The best is played**, action by action. After an attack the rest of the turn is planned anew.
+
+It looks at nothing that the policy would not do: what it never tried, its value judges badly. The checkpoint must be one that PPO has
+trained; `bc` has no value. [turn_search.py](../agents/tetrarchia_agents/turn_search.py) cites the papers.
 
 ## What a position is worth
 The chance to win: the logistic function of the sum of these features, each times its weight

@@ -10,11 +10,12 @@ import tetrarchia_env
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
+from tetrarchia_env.illegal_actions import ILLEGAL
 from tetrarchia_env.notation import ACTION_TEXTS
 from tetrarchia_env.notation.replays import ENVIRONMENT, FORMAT
 from tetrarchia_env.options import DIGITS, NORMAL_LEVEL, Options
 from tetrarchia_env.rewards import REWARDS
-from tetrarchia_env.spaces import RENDER_MODES
+from tetrarchia_env.spaces import MASKS, RENDER_MODES
 
 PAGE = Path(__file__).parent / "environment.md"
 APIS = ("env", "raw_env", "parallel_env", "vector_env", "sb3_vec_env")
@@ -75,10 +76,10 @@ for agent in env.agent_iter():
     observation, reward, terminated, truncated, info = env.last()
     over = terminated or truncated
     env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
-print(info["outcome"], info["score"], info["turn"])
+print(tetrarchia_env.outcome_name(info["outcome"]), info["score"], info["turn"])
 ```
 
-Gymnasium, one game or many at once; a game that ends is followed by the next one in the same step:
+Gymnasium, one game or many at once:
 
 ```python
 import gymnasium
@@ -149,6 +150,8 @@ Many games at once also take:
 | `actions` | `"all"`: {ACTIONS} ids; `"base"`: the first {BASE_ACTIONS}, where no variant or module needs more |
 | `rules` | a list of sets of arguments that the games are shared out to, in blocks of equal size |
 | `initial_states`, `initial_state_share` | snapshots that a share of the games begin from, with new dice |
+| `autoreset_mode` | of `vector_env`: `"NextStep"`, `"SameStep"`, `"Disabled"` |
+| `copy` | `True`; with `False` an observation is only good until the step after the next |
 """
 FORMATS_TEXT = f"""
 Replays and result files say which environment they are of (`{ENVIRONMENT}`) and of which format (replays: {FORMAT}); others are
@@ -166,6 +169,7 @@ def page() -> str:
         EMPERORS_TEXT + _lines(_emperors()),
         _chapter("Observation", said["Observation"]),
         _chapter("Actions", said["Actions"]) + "\n| id | rule | text |\n|---|---|---|\n" + _lines(_actions()) + SPACES_TEXT,
+        _chapter("Infos", said["Infos"]) + _chapter("Many games", said["Many games"]),
         _chapter("Rewards", said["Rewards"]) + REWARDS_TEXT,
         ARGUMENTS_TEXT + _lines(_arguments()) + LEVEL_TEXT + _lines(_digits()) + VECTOR_TEXT,
         _chapter("Versions", said["Version History"]) + FORMATS_TEXT,
@@ -235,6 +239,8 @@ def _arguments() -> Iterator[str]:
     yield f"| `reward` | `'outcome'` | {_names(REWARDS)}, or an object: see above |"
     yield "| `gamma` | `1.0` | the learner's discount a step, for `shaped` |"
     yield f"| `render_mode` | `None` | {_names(RENDER_MODES)}: see [watching](watching.md) |"
+    yield f"| `mask` | `'observation'` | where the action mask is: {_names(MASKS)} |"
+    yield f"| `illegal` | `'ignore'` | {_names(ILLEGAL)}: see above; not in PettingZoo's APIs, and `'raise'` in `sb3_vec_env` |"
 
 
 def _names(names: tuple[str, ...]) -> str:

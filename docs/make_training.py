@@ -172,6 +172,7 @@ others, on seeds that nothing was trained or chosen on, is in [results](results.
 <!-- not run: trains for hours -->
 ```sh
 tetrarchia train --preset ppo --name mine          # demonstrations, behaviour cloning, PPO: into runs/mine
+tetrarchia train --preset expert-iteration --name better  # learn from search, then PPO, round after round
 tetrarchia train --name mine --resume              # go on after a stop, exactly; with --total-timesteps: further
 tensorboard --logdir runs                          # rollout/win_rate, eval/win_rate/4200, train/approx_kl, time/fps, and more
 tetrarchia watch --agents ppo:runs/mine/latest     # look at it while it learns
@@ -180,7 +181,7 @@ python -m tetrarchia_train.publish mine my-name    # keep it in checkpoints/ wit
 
 `tetrarchia train --help` lists every option; those of PPO have Stable-Baselines3's names. A preset is a YAML file with the options of
 a good run; the kept ones are in [presets](../train/tetrarchia_train/presets/ppo.yaml): `ppo`, `ppo-full` (variants, modules and
-scenarios too), `small`, and `tiny` for tests. The same command with `--threads 1` gives the same run.
+scenarios too), `expert-iteration`, `small`, and `tiny` for tests. The same command with `--threads 1` gives the same run.
 
 In a run's folder: `options.yaml`; `demonstrations.npz`; `bc/`, `latest/` and `final/`, which are checkpoints; `progress.jsonl`, the win
 rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on: tensors, arrays and JSON, nothing that could run code.
@@ -205,7 +206,8 @@ context to every node, and more message passing spreads it, so that the first st
 only a pointer back to the nodes for actions that name a space; `mlp` knows nothing of the board.
 
 **Processes** ([distributed.py](../train/tetrarchia_train/distributed.py)): with `--processes 2` training is data-parallel; every update
-follows the mean of the clipped gradients of both. `tetrarchia bench` measures the speed of training.
+follows the mean of the clipped gradients of both. Other launchers, machines and Ray: [Beyond one machine](scaling.md).
+`tetrarchia bench` measures the speed of training.
 
 **The reward** ([rewards.py](../tetrarchia_env/rewards.py)) is a terminal reward for winning alone, with a discount for each turn that it
 took, less of it towards the end of a run. Potential-based shaping (Ng, Harada and Russell 1999) is added: the potential is the chance to
@@ -216,6 +218,17 @@ with, so it cannot change which policy is best. There is no discount for a step 
 (Burch et al. 2018): where dice decide a step, it is played `chance_samples` more times in copies with other dice, and the reward is
 corrected by the mean value of all these positions less the value of the one that came. The correction is 0 in the mean; what is learned
 stays the same, with less variance.
+
+## Expert iteration
+With `--rounds` a run is several such runs, each in a folder `round-1`, `round-2` and so on
+([expert_iteration.py](../train/tetrarchia_train/expert_iteration.py); Anthony, Tian and Barber 2017). The expert of a round is not the
+planner but [`ppo:turns=N`](agents.md) with the network that the round begins with. Every position it comes to is an example
+([search_targets.py](../train/tetrarchia_train/search_targets.py)), as in TD-Gammon (Tesauro 1995) and Athenan (Cohen-Solal 2020): the
+policy learns the turn that was chosen, the value the search's mean over the dice, which varies far less than outcomes do. Then PPO goes
+on from there. A round that does not win more held-out games, in the mean of all levels, is the last. `final/` is the best one, and
+`progress.jsonl` has the curve of all rounds; its first line is what they began with, and each round's first point, at none of its own
+timesteps, what learning from the search alone has given. A kill costs what came after the last save: `--resume` goes on in the round
+it was in.
 
 ## One iteration
 These are the two functions of [learner.py](../train/tetrarchia_train/learner.py) that a run repeats until its steps are played.

@@ -28,7 +28,8 @@ class PeaceReward(ShapedReward):
         return np.where(is_over(games), 0, peace)
 
 
-envs, rng = vector_env(256, level="4200", reward=PeaceReward(gamma=1)), np.random.default_rng(0)
+envs = vector_env(256, level="4200", reward=PeaceReward(gamma=1), autoreset_mode="SameStep")
+rng = np.random.default_rng(0)
 earned = defaultdict(list)
 obs, _ = envs.reset(seed=0)
 for _ in range(400):

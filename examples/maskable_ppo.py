@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from tetrarchia_env import Game, sb3_vec_env
+from tetrarchia_env import Game, outcome_name, sb3_vec_env
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_eval.statistics import wilson
 
@@ -43,7 +43,7 @@ def measure(model: MaskablePPO, games: int = 500) -> str:
         actions, _ = model.predict(obs, action_masks=env.action_masks())
         obs, _, over, infos = env.step(actions)
         ends = {env_id: infos[env_id] for env_id in np.flatnonzero(over)} | ends
-    rate = wilson(sum(end["outcome"] == "won" for end in ends.values()), games)
+    rate = wilson(sum(outcome_name(end["outcome"]) == "won" for end in ends.values()), games)
     borders = np.mean([6 * end["terminal_observation"].view(OBSERVATION)["secured"] for end in ends.values()])
     return f"wins {rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%}) of {games} games, {borders:.2f} of 6 borders at the end"
 

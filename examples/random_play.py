@@ -38,7 +38,7 @@ turns = [(agent, [text for _, text in done]) for agent, done in groupby(games[0]
 for agent, texts in turns[:TURNS_SHOWN]:
     print(f"  {agent:12}{', '.join(texts)}")
 
-endings = Counter(info["outcome"] for _, info in games)
+endings = Counter(tetrarchia_env.outcome_name(info["outcome"]) for _, info in games)
 turns_a_game, score = (sum(info[what] for _, info in games) / GAMES for what in ("turn", "score"))
 decisions = sum(len(told) for told, _ in games) / GAMES
 print("\nHow they all end: " + ", ".join(f"{number} x {outcome}" for outcome, number in endings.most_common()))

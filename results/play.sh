@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }
-mkdir -p results/{main,scenarios,sweep,options,crossplay}
+mkdir -p results/{main,ladder,scenarios,sweep,options,crossplay}
 
 # The standard levels, scenarios, variants and modules: agent, name of its files, games at a level, in a scenario, with an option.
 everywhere() {
@@ -31,5 +31,8 @@ play --agents ppo --level 4200,5300,4211,4222 --games 3000 --out results/main/pp
 play --agents planner,greedy,random --cross-play --level 4200 --games 200 --out results/crossplay
 play --agents ppo,planner --cross-play --level 4200 --games 200 --out results/crossplay
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200 --games 200 --out results/crossplay
-play --agents mcts:simulations=400 --level 4222 --games 100 --out results/main/mcts.jsonl
+# The search's ladder.
+for turns in 1 4 8 16 32 64; do
+  play --agents ppo:turns=$turns --level 4200,4211,4222 --games 1000 --out results/ladder/turns-$turns.jsonl
+done
 play --agents planner:beam=128:ends=128:attacks=16 --level 4222 --games 100 --out results/main/planner-128.jsonl

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tetrarchia_agents.rollout import rollout
     from tetrarchia_env.board import BOARD
     from tetrarchia_env.game import Game
+    from tetrarchia_env.infos import agent_name, outcome_name
     from tetrarchia_env.notation import load_replay
     from tetrarchia_env.options import Options
     from tetrarchia_env.tetrarchia_v0 import env, parallel_env, raw_env, sb3_vec_env, vector_env
@@ -34,8 +35,10 @@ __all__ = [
     "BOARD",
     "Game",
     "Options",
+    "agent_name",
     "env",
     "load_replay",
+    "outcome_name",
     "parallel_env",
     "raw_env",
     "rollout",
@@ -47,7 +50,9 @@ _HOMES = {
     "BOARD": "tetrarchia_env.board",
     "Game": "tetrarchia_env.game",
     "Options": "tetrarchia_env.options",
+    "agent_name": "tetrarchia_env.infos",
     "load_replay": "tetrarchia_env.notation",
+    "outcome_name": "tetrarchia_env.infos",
     "rollout": "tetrarchia_agents.rollout",
     **dict.fromkeys(("env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"), "tetrarchia_env.tetrarchia_v0"),
 }

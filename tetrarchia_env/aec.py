@@ -7,19 +7,19 @@ from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import TerminateIllegalWrapper
 
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
+from tetrarchia_env.engine.state import RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
+from tetrarchia_env.infos import info_of
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.rewards import GloryReward
-from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space, vector_space
+from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, Obs, observation_space, vector_space
 
 OF_PETTINGZOO = {"options": 1}  # what its conformance test hands over, to see that reset takes options
-NOTHING_LEGAL = np.zeros(ACTIONS, dtype=np.int8)
-NOTHING_LEGAL.setflags(write=False)
 
 
 class TetrarchiaAEC(EnvState, AECEnv):
@@ -40,12 +40,12 @@ class TetrarchiaAEC(EnvState, AECEnv):
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.state_space = vector_space()
-        self._observation_spaces = {agent: dict_space() for agent in EMPERORS}
+        self._observation_spaces = {agent: observation_space(self.mask_in) for agent in EMPERORS}
         self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in EMPERORS}
         self._random: np.random.Generator | None = None
 
-    def observation_space(self, agent: str) -> spaces.Dict:
-        """The vector and the mask."""
+    def observation_space(self, agent: str) -> spaces.Space:
+        """The vector, and the mask unless the info has it."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
@@ -93,10 +93,13 @@ class TetrarchiaAEC(EnvState, AECEnv):
         self._accumulate_rewards()
         self.show_unasked()
 
-    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+    def observe(self, agent: str) -> Obs:
         """What this agent observes; only the agent selected has legal actions."""
-        mask = self.masks[0].copy() if agent == self.agent_selection else NOTHING_LEGAL
-        return {"observation": self.observed_by(EMPERORS.index(agent)), "action_mask": mask}
+        obs = self.observed_by(EMPERORS.index(agent))
+        return {"observation": obs, "action_mask": self._legal(agent)} if self.mask_in == "observation" else obs
+
+    def _legal(self, agent: str) -> NDArray[np.int8]:
+        return self.masks[0].copy() if agent == self.agent_selection else np.zeros(ACTIONS, dtype=np.int8)
 
     def state(self) -> NDArray[np.float32]:
         """The whole game, always as diocletian observes it."""
@@ -112,10 +115,23 @@ class TetrarchiaAEC(EnvState, AECEnv):
 
     def _sync_agents(self) -> None:
         """Read from the game whose decision it is and whether it is over."""
-        to_act, outcome, score, turn = self.status()
+        status = to_act, outcome, *_ = self.status()
         self.agent_selection = EMPERORS[to_act]
         self.terminations = dict.fromkeys(EMPERORS, outcome not in (RUNNING, TRUNCATED))
         self.truncations = dict.fromkeys(EMPERORS, bool(outcome == TRUNCATED))
-        report = {"outcome": OUTCOMES[outcome], "score": score, "turn": turn, "action_mask": NOTHING_LEGAL}
-        self.infos = {agent: report.copy() for agent in EMPERORS}
-        self.infos[self.agent_selection]["action_mask"] = self.masks[0].copy()
+        info = info_of(status)
+        self.infos = {agent: info.copy() for agent in EMPERORS}
+        if self.mask_in == "info":
+            for agent in EMPERORS:
+                self.infos[agent]["action_mask"] = self._legal(agent)
+
+
+class TerminateIllegal(TerminateIllegalWrapper):
+    """PettingZoo's guard, which ends the game at an illegal action; the infos tell it too."""
+
+    def step(self, action: int | None) -> None:
+        """One decision, or the end."""
+        super().step(action)
+        if self._terminated:
+            for info in self.env.unwrapped.infos.values():
+                info["illegal_action"] = 1

@@ -1,76 +1,50 @@
-"""Batched games behind the vector APIs: many games in one compiled call, each begun anew when it ends.
+"""Batched games behind the vector APIs: many games in one compiled call.
 
-A step plays in every game, asks the reward, begins the next game where one ended, and writes what the Emperors to act
-observe. Observations alternate between two arrays: one stays as it is until the step after the next.
+`advance` plays in every game and asks the reward, `follow_up` begins the next game where one ended, and `observe` writes what
+the Emperors to act observe. Observations alternate between two arrays: one stays as it is until the step after the next.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.checks import OneThread
-from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
-from tetrarchia_env.engine.dice import draw, next_rng, rng_states
-from tetrarchia_env.engine.legal import legal
-from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, Game
-from tetrarchia_env.engine.turn import agent_to_act, play
+from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
+from tetrarchia_env.engine.dice import rng_states
+from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER
+from tetrarchia_env.episodes import (
+    EPISODE,
+    WHOLE,
+    Flags,
+    Floats,
+    Setting,
+    Views,
+    begin_episodes,
+    find_illegal,
+    follow_up,
+    observe_all,
+    play_step,
+    read_status,
+)
+from tetrarchia_env.illegal_actions import RAISE, check_illegal, punish
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
-from tetrarchia_env.observation import OBSERVATION, SIZE, encode
+from tetrarchia_env.observation import OBSERVATION, SIZE
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_entries, check_records, need_all_actions, records_of
 from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.rewards import Reward, make_reward
 from tetrarchia_env.spaces import check_render_mode_of_many
 
-EPISODE = np.dtype(
-    (
-        np.record,
-        [
-            ("rng", np.uint64),  # the state that its game began with; the next game's comes from it
-            ("total", np.float64),  # rewards of the game under way
-            ("steps", np.int64),  # its steps
-            ("reward", np.float64),  # of the last step
-            ("to_act", np.int64),  # the Emperor who is to act now
-            # of the game that the last step ended
-            ("ended", np.int64),  # whether one did
-            ("outcome", np.int64),
-            ("score", np.int64),
-            ("turn", np.int64),
-            ("level", np.int64, 4),
-            ("final_total", np.float64),
-            ("final_steps", np.int64),
-        ],
-    )
-)
-Episode = Any  # a record of EPISODE
 STATE = {"games": GAME, "episodes": EPISODE}
-Views = NDArray[np.void]
-Floats = NDArray[np.float32]
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
-ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode")
+ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode", "mask", "illegal")
 EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
 EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
 MOST_ENVS = 1 << 24
-WHOLE = 1 << 20  # initial_state_share 1 in whole numbers
-
-
-class Setting(NamedTuple):
-    """How games begin: by one of several sets of rules, or from an initial state."""
-
-    rule_index: NDArray[np.int64]  # of each environment
-    templates: batch.Games  # of each set of rules
-    levels: NDArray[np.int8]  # of all sets of rules, one after the other
-    first_level: NDArray[np.int64]  # of each set of rules: where its levels begin
-    last_level: NDArray[np.int64]  # and end
-    draws_level: NDArray[np.bool_]
-    initial_states: batch.Games
-    initial_state_share: int  # of WHOLE
 
 
 class BatchedGames:
@@ -90,6 +64,7 @@ class BatchedGames:
         reward: str | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: str | None = None,
+        illegal: str = RAISE,
         **arguments: Any,
     ) -> None:
         self.options = [Options.of(ALSO, **{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
@@ -100,7 +75,11 @@ class BatchedGames:
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
+        self.illegal = check_illegal(illegal)
+        self.illegal_actions = np.zeros(num_envs, dtype=np.int64)  # 1 where that of the last step was illegal
         self.one_thread = OneThread()  # held by whoever steps or resets
+        self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the games under way
+        self._none = np.zeros(num_envs, dtype=np.bool_)
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
         self.set_initial_states(initial_states, initial_state_share)
@@ -117,32 +96,60 @@ class BatchedGames:
                 raise ValueError("initial_states: a snapshot needs more actions than actions='base' has")
         self._setting = _setting(self.rule_index, self.options, games, share)
 
-    def begin(self, seeds: batch.Seeds) -> Floats:
-        """New games everywhere; the seed of an environment fixes all its games from here on."""
-        self.episodes[:] = np.zeros(1, dtype=EPISODE)
-        self.episodes["rng"] = rng_states(batch.seed_array(seeds, len(self.games)))
-        _begin(self.games, self.episodes, self._setting, self.masks)
-        self.reward.begin(self.games)
-        return self._observe()
+    def begin(self, seeds: batch.Seeds, rows: batch.Rows | None = None) -> Floats:
+        """New games, everywhere or in these rows; the seed of an environment fixes all its games from here on."""
+        where = np.arange(len(self.games)) if rows is None else rows
+        rngs = rng_states(batch.seed_array(seeds, len(where)))
+        self.episodes[where] = np.zeros(1, dtype=EPISODE)
+        self.episodes["rng"][where] = rngs
+        self.illegal_actions[where] = self._ignored[where] = 0
+        begin_episodes(self.games, where, self.episodes, self._setting, self.masks)
+        self.reward.begin(self.games, where)
+        return self.observe()
 
-    def play(self, actions: NDArray[np.int64]) -> Floats:
-        """One step in every game; an illegal action leaves all of them untouched."""
-        chosen = batch.checked_actions(actions, len(self.games))
-        illegal = _play(self.games, chosen, self.episodes, self.masks)
-        if illegal >= 0:
-            raise ValueError(batch.refusal(chosen, self.masks, illegal))
-        self._pay(self.reward(self.games))
-        ended = np.flatnonzero(self.episodes["ended"])
-        if len(ended):
-            _begin_anew(self.games, ended, self.episodes, self._setting, self.masks, self._final_obs, _flat(self._final_obs))
-            self.reward.begin(self.games, ended)
-        return self._observe()
+    def advance(self, actions: NDArray[np.int64], idle: Flags | None = None) -> None:
+        """One step in every game, but where one is idle: it is finished, and its step is to begin the next."""
+        chosen, idle = batch.checked_actions(actions, len(self.games)), self._none if idle is None else idle
+        if find_illegal(chosen, self.masks, idle, self.illegal_actions):
+            self._punish(chosen, np.flatnonzero(self.illegal_actions))
+        self.follow_up(np.flatnonzero(idle))
+        play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
+        self._pay(self.reward(self.games), idle)
 
-    def _pay(self, rewards: NDArray[np.float64]) -> None:
+    def follow_up(self, rows: batch.Rows) -> None:
+        """The next games where one ended."""
+        if len(rows):
+            follow_up(self.games, rows, self.episodes, self._setting, self.masks, self._final_obs, self.final_obs)
+            self.reward.begin(self.games, rows)
+            self.illegal_actions[rows] = self._ignored[rows] = 0
+
+    def _punish(self, actions: NDArray[np.int64], rows: batch.Rows) -> None:
+        """Illegal actions in these rows: as the rule says, but one that is no action at all is always refused."""
+        if not self.episodes["rng"].all():
+            raise ValueError("no game is under way: reset the environment first")
+        unknown = rows[(actions[rows] < 0) | (actions[rows] >= self.masks.shape[1])]
+        if self.illegal == RAISE or len(unknown):
+            raise ValueError(batch.refusal(actions, self.masks, int([*unknown, *rows][0])))
+        self._ignored[rows] += 1
+        punish(self.games, self.masks, rows, self._ignored[rows], self.illegal)
+
+    def status(self) -> NDArray[np.int64]:
+        """A row each for the Emperors to act, the outcomes, the scores (R9.3) and the turns finished so far."""
+        status = np.empty((4, len(self.games)), dtype=np.int64)
+        read_status(self.games, status)
+        return status
+
+    def legal(self) -> batch.Masks:
+        """The legal actions, to keep; of a finished game `end` alone: a library may choose from its mask too, to no effect."""
+        masks = self.masks.copy()
+        masks[:, END] |= batch.is_over(self.games)
+        return masks
+
+    def _pay(self, rewards: NDArray[np.float64], idle: Flags) -> None:
         if np.shape(rewards) != self.games.shape:
             raise ValueError(f"reward: a number for each of {len(self.games)} games is wanted, not an array of shape {np.shape(rewards)}")
-        self.episodes["reward"] = rewards
-        self.episodes["total"] += rewards
+        self.episodes["reward"] = rewards if idle is self._none else np.where(idle, 0, rewards)
+        self.episodes["total"] += self.episodes["reward"]
 
     @property
     def obs(self) -> Floats:
@@ -169,15 +176,16 @@ class BatchedGames:
         check_entries(episodes, EPISODE_RANGES, "episodes")
         _check_under_way(games, self.masks.shape[1])
         with self.one_thread:
-            self.games[:], self.episodes[:] = games, episodes
+            self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
             self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
             self.reward.begin(self.games)
-            self._observe()
+            self.observe()
 
-    def _observe(self) -> Floats:
+    def observe(self) -> Floats:
+        """What the Emperors to act observe, anew."""
         self._views = self._views[1], self._views[0]
-        _observe(self.games, self.episodes, self._views[0], _flat(self._views[0]))
-        return _flat(self._views[0])
+        observe_all(self.games, self.episodes, self._views[0], self.obs)
+        return self.obs
 
 
 def _check_number(num_envs: object, rules: int) -> None:
@@ -224,74 +232,3 @@ def _flat(views: Views) -> Floats:
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     return array.view(np.uint8).reshape(len(array), -1)
-
-
-@jit
-def _begin(games: batch.Games, episodes: Views, setting: Setting, masks: batch.Masks) -> None:
-    for i in range(len(games)):
-        begin_episode(games, i, episodes[i].rng, setting, masks[i])
-
-
-@jit
-def begin_episode(games: batch.Games, i: int, rng: np.uint64, setting: Setting, mask: batch.Masks) -> None:
-    """A new game by the rules, or from one of the initial states; its dice come from the RNG state."""
-    choice = next_rng(rng ^ np.uint64(0x5851F42D4C957F2D))  # not a state that its dice will meet
-    if draw(choice, np.uint64(WHOLE)) < setting.initial_state_share:
-        games[i] = setting.initial_states[draw(next_rng(choice), np.uint64(len(setting.initial_states)))]
-        games[i].dice = rng
-        legal(games[i], mask)
-    else:
-        rule = setting.rule_index[i]
-        games[i] = setting.templates[rule]
-        levels = setting.levels[setting.first_level[rule] : setting.last_level[rule]]
-        batch.begin_at_level(games[i], levels, setting.draws_level[rule], rng, mask)
-
-
-@jit
-def _play(games: batch.Games, actions: NDArray[np.int64], episodes: Views, masks: batch.Masks) -> int:
-    """The first game whose action is illegal, or -1."""
-    for i in range(len(games)):
-        if not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
-            return i
-    for i in range(len(games)):
-        play(games[i], actions[i], masks[i])
-        episodes[i].steps += 1
-        episodes[i].ended = games[i].phase == OVER
-    return -1
-
-
-@jit
-def _begin_anew(
-    games: batch.Games,
-    ended: NDArray[np.int64],
-    episodes: Views,
-    setting: Setting,
-    masks: batch.Masks,
-    final_obs: Views,
-    flat_final_obs: Floats,
-) -> None:
-    """The next game where one ended, of which the last observation is kept."""
-    for i in ended:
-        flat_final_obs[i, :] = 0
-        encode(games[i], agent_to_act(games[i]), final_obs[i])
-        end_episode(games[i], episodes[i])
-        episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
-        begin_episode(games, i, episodes[i].rng, setting, masks[i])
-
-
-@jit
-def end_episode(game: Game, episode: Episode) -> None:
-    """Keep what is told of the game that ended, and count anew."""
-    episode.outcome, episode.score, episode.turn = game.outcome, score(game), game.turn
-    for digit in range(4):
-        episode.level[digit] = game.level[digit]
-    episode.final_total, episode.final_steps = episode.total, episode.steps
-    episode.total, episode.steps = 0.0, 0
-
-
-@jit
-def _observe(games: batch.Games, episodes: Views, views: Views, flat: Floats) -> None:
-    for i in range(len(games)):
-        flat[i, :] = 0
-        episodes[i].to_act = agent_to_act(games[i])
-        encode(games[i], episodes[i].to_act, views[i])

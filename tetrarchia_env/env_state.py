@@ -21,7 +21,7 @@ from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.window import Window
 from tetrarchia_env.rewards import GloryReward, OutcomeReward, Reward, ScoreReward, make_reward
-from tetrarchia_env.spaces import check_render_mode
+from tetrarchia_env.spaces import check_mask, check_render_mode
 
 AT_THE_END = (OutcomeReward, ScoreReward, GloryReward)  # these pay nothing before it
 
@@ -32,11 +32,21 @@ class EnvState:
     """A game, its legal actions and its rewards; copies, deep copies and pickles are exact, but a window is not copied."""
 
     metadata: ClassVar[dict[str, Any]]  # of the API
+    also: ClassVar[tuple[str, ...]] = ()  # arguments of the API alone
 
-    def __init__(self, *, reward: str | Reward = "outcome", gamma: float = 1.0, render_mode: str | None = None, **arguments: Any) -> None:
-        self.options = Options.of(("reward", "gamma", "render_mode"), **arguments)
+    def __init__(
+        self,
+        *,
+        reward: str | Reward = "outcome",
+        gamma: float = 1.0,
+        render_mode: str | None = None,
+        mask: str = "observation",
+        **arguments: Any,
+    ) -> None:
+        self.options = Options.of(("reward", "gamma", "render_mode", "mask", *self.also), **arguments)
         self.reward = make_reward(reward, gamma)
         self.render_mode = check_render_mode(render_mode)
+        self.mask_in = check_mask(mask)
         self.game = np.zeros(1, dtype=GAME)
         self.game["phase"] = OVER  # until the first reset
         self.masks = np.zeros((1, ACTIONS), dtype=np.int8)

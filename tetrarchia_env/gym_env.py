@@ -7,29 +7,37 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
-from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.state import OUTCOMES, RUNNING, TRUNCATED
+from tetrarchia_env.engine.actions import ACTIONS, END
+from tetrarchia_env.engine.state import OVER, RUNNING, TRUNCATED
 from tetrarchia_env.env_state import EnvState
-from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, dict_space
+from tetrarchia_env.illegal_actions import IGNORE, RAISE, check_illegal, punish
+from tetrarchia_env.infos import info_of
+from tetrarchia_env.spaces import RENDER_FPS, RENDER_MODES, Obs, observation_space
 
-Obs = dict[str, NDArray[Any]]
+HERE = np.array([0])  # the row of an only game
 
 
 class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
     """`Tetrarchia-v0`: the observation is that of the Emperor who is to act; the reward is the mean of the four's.
 
-    An illegal action changes nothing: reward 0 and "illegal_action" in the info. `action_space.sample(mask)` draws a
-    legal one, with the mask of the observation or the info.
+    `action_space.sample(mask)` draws a legal action, with the mask of the observation or the info; `illegal` says what
+    happens to another, and "illegal_action" in the info is 1 then.
     """
 
+    also = ("illegal",)
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, *, illegal: str = IGNORE, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.observation_space = dict_space()
+        self.illegal = check_illegal(illegal)
+        self.ignored = np.zeros(1, dtype=np.int64)  # illegal actions of this game
+        self.observation_space = observation_space(self.mask_in)
         self.action_space = spaces.Discrete(ACTIONS)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.ignored[:] = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """A new game; the seed fixes every die of it, and of those that follow without one."""
@@ -55,23 +63,31 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
             raise ValueError(f"an action is a whole number from 0 to {ACTIONS - 1}, not {action!r}")
         self.check_under_way()
         is_legal = bool(self.masks[0, action])
-        reward = self.play(int(action)) if is_legal else 0.0
-        obs, info = self._look()
-        over = info["outcome"] != OUTCOMES[RUNNING]
-        truncated = info["outcome"] == OUTCOMES[TRUNCATED]
-        if not is_legal:
-            info["illegal_action"] = True
+        reward = self.play(int(action)) if is_legal or self.illegal == RAISE else self._not_played()
+        obs, info = self._look(illegal_action=int(not is_legal))
         self.show_unasked()
-        return obs, reward, over and not truncated, truncated, info
+        return obs, reward, info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
+
+    def _not_played(self) -> float:
+        """An illegal action: a step like any other for the reward."""
+        self.ignored += 1
+        punish(self.game, self.masks, HERE, self.ignored, self.illegal)
+        return float(self.reward(self.game)[0])
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, as MaskablePPO asks for them."""
-        legal: NDArray[np.bool_] = self.masks[0].astype(bool)
-        return legal
+        return self._legal().astype(bool)
 
-    def _look(self) -> tuple[Obs, dict[str, Any]]:
+    def _legal(self) -> NDArray[np.int8]:
+        """After the end `end` alone: a library may choose from the last mask too, to no effect."""
+        mask: NDArray[np.int8] = self.masks[0].copy()
+        mask[END] |= self.game["phase"][0] == OVER
+        return mask
+
+    def _look(self, illegal_action: int = 0) -> tuple[Obs, dict[str, Any]]:
         """What the Emperor to act observes, and the info."""
-        to_act, outcome, score, turn = self.status()
-        mask = self.masks[0].copy()
-        info = {"outcome": OUTCOMES[outcome], "score": score, "turn": turn, "agent": EMPERORS[to_act], "action_mask": mask}
-        return {"observation": self.observed_by(to_act), "action_mask": mask}, info
+        status, mask = self.status(), self._legal()
+        obs = self.observed_by(status[0])
+        if self.mask_in == "info":
+            return obs, info_of(status, illegal_action, mask)
+        return {"observation": obs, "action_mask": mask}, info_of(status, illegal_action)

@@ -18,13 +18,39 @@ borders are secured. The rules are in docs/rules.md; everybody sees everything b
 ### Observation
 
 `{"observation": float32 vector, "action_mask": int8 vector}`, as the agent observes it: himself first, then the others in turn
-order. docs/observation.md lists the parts. Only the agent selected has legal actions in his mask; nobody has after the
-end. The board's graph is public: `tetrarchia_env.BOARD` (links, coasts, paths).
+order. docs/observation.md lists the parts. With `mask="info"` the observation is the vector alone (a Box), and the mask is
+`info["action_mask"]`; it is never in both places. Only the agent selected has legal actions in his mask, and nobody has after the end;
+but where a library may sample nevertheless, one id, 0, is there to be sampled and is ignored: in the parallel API for the idle
+agents, and after the end in all but the AEC API. Masks are copies and can be written. The board's graph is public:
+`tetrarchia_env.BOARD` (links, coasts, paths).
 
 ### Actions
 
 `action_text(id)` and `action_id(text)` of `tetrarchia_env.notation` translate; what a configuration does not have is never
 legal. An agent acts several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
+
+An illegal action is ended by PettingZoo's guard in `env` and `parallel_env`: its agent gets -1, the others 0, and the game is over. In
+`raw_env` it is a ValueError. In the Gymnasium and vector APIs `illegal` says what it is: `"raise"`, a ValueError that leaves every
+game untouched; `"ignore"`, a step in which nothing happens, and the 1000th of a game truncates it; `"lose"`, the game is lost
+(outcome `rome fell`) and pays what a loss does. The default is `"ignore"`, so that a random player needs no mask, but `"raise"` in
+`sb3_vec_env`, whose learners are given the masks: an illegal action is a mistake there.
+
+### Infos
+
+Numbers only, with the same keys from reset to end in every API: `turn` (turns finished), `score` (R9.3), `outcome` and `agent` (codes,
+whose words are `tetrarchia_env.outcome_name(code)` and `tetrarchia_env.agent_name(code)`; `agent` is whoever is to act, after the end
+whose turn it was), `illegal_action` (1 if the last action was illegal), and `action_mask` with `mask="info"`. All four agents are told
+the same `agent`: in the parallel API only his transition is real. `sb3_vec_env` adds `terminal_observation`, `TimeLimit.truncated`
+and `episode` (with the level) to the info of a step that ended a game, as SB3 expects.
+
+### Many games
+
+`vector_env` is to `Tetrarchia-v0` what Gymnasium's SyncVectorEnv is, with the same `autoreset_mode`: `"NextStep"` (the default: after an
+end the next step begins a game, whatever is chosen, and pays 0), `"SameStep"` (the next game begins at once; `final_obs` and
+`final_info` are of the one that ended) or `"Disabled"` (`reset(options={"reset_mask": flags})` begins anew where you say). Infos
+are arrays with Gymnasium's `_key` flags beside. `reset(seed=)` takes one number, or one for each game, None for a drawn one.
+`sb3_vec_env` is always of the kind `"SameStep"`, and has the mask in `action_masks()` alone unless `mask` is given. Both copy what they
+give unless `copy=False`: then an observation is only good until the step after the next.
 
 ### Rewards
 
@@ -39,13 +65,13 @@ APIs with one player for all four give the mean of the four rewards.
 
 ``` python
 tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400,
-                  reward="outcome", gamma=1.0, render_mode=None)
+                  reward="outcome", gamma=1.0, render_mode=None, mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one drawn for each game. `variants`: imperivm, mare_nostrvm, diarchia,
 patres_patriae, the_great. `modules`: dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war,
 great_persian_war, which sets level and modules. `fixed_setup`: R2.7. `max_turns`: the game is truncated when so many turns are
-finished. `reward`, `gamma`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
+finished. `reward`, `gamma`, `mask`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 
@@ -55,9 +81,9 @@ finished. `reward`, `gamma`: as above. `render_mode`: `ansi` (text), `rgb_array`
 from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from tetrarchia_env.aec import TetrarchiaAEC
+from tetrarchia_env.aec import TerminateIllegal, TetrarchiaAEC
+from tetrarchia_env.parallel import TetrarchiaParallel
 from tetrarchia_env.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
 from tetrarchia_env.vector import TetrarchiaVector
 
@@ -78,7 +104,7 @@ def env(**arguments: Any) -> Any:
     >>> aec.agent_selection, int(observation["action_mask"].sum())
     ('diocletian', 3)
     """
-    guarded = wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
+    guarded = TerminateIllegal(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(guarded))
 
 
@@ -94,18 +120,18 @@ def raw_env(**arguments: Any) -> TetrarchiaAEC:
 
 
 def parallel_env(**arguments: Any) -> Any:
-    """The parallel environment, in which only the agent to act is listened to.
+    """The parallel environment, in which only the agent to act is listened to; the others have one legal id, `end`.
 
     >>> parallel = parallel_env(level="4200")
     >>> observations, infos = parallel.reset(seed=7)
-    >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents]
-    [3, 0, 0, 0]
+    >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents], infos["maximian"]["agent"]
+    ([3, 1, 1, 1], 0)
     """
-    return turn_based_aec_to_parallel(env(**arguments))
+    return TetrarchiaParallel(env(**arguments))
 
 
 def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
-    """Many games as a Gymnasium VectorEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `copy`.
+    """Many games as a Gymnasium VectorEnv; also takes `autoreset_mode`, `copy` and the arguments for many games.
 
     >>> envs = vector_env(512, level=["4200", "4211"])
     >>> observations, infos = envs.reset(seed=0)
@@ -116,7 +142,7 @@ def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
 
 
 def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
-    """Many games as a Stable-Baselines3 VecEnv; also takes `actions`, `rules`, `initial_states`, `initial_state_share` and `seed`.
+    """Many games as a Stable-Baselines3 VecEnv; also takes `seed`, `copy` and the arguments for many games.
 
     >>> envs = sb3_vec_env(64, seed=0, level="4200", actions="base")
     >>> envs.reset().shape, envs.action_masks().shape

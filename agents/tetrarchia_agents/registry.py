@@ -17,7 +17,6 @@ AGENTS = {
     "random": "tetrarchia_agents.random:RandomAgent",
     "greedy": "tetrarchia_agents.greedy:GreedyAgent",
     "planner": "tetrarchia_agents.planner:PlannerAgent",
-    "mcts": "tetrarchia_agents.mcts:MCTSAgent",
     "ppo": "tetrarchia_agents.ppo:PPOAgent",
 }
 
@@ -108,6 +107,7 @@ def _this_folder_last() -> Iterator[None]:
 
 def _read(option: str, value: str, kind: Any) -> Any:
     """An option's value as its field wants it."""
+    kind = float if kind == float | None else kind
     if kind not in (int, float):
         return value
     try:

@@ -21,6 +21,7 @@ import numba
 import numpy as np
 import pettingzoo
 
+from tetrarchia_agents.ray_cluster import load_ray
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.options import Options
@@ -91,6 +92,8 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
         yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
+    if find_spec("ray"):
+        yield from on_ray(effort)
     if find_spec("sb3_contrib"):
         yield from training(effort.presets)
     yield from start_up()
@@ -129,7 +132,7 @@ def _rate(play: Callable[[], int], seconds: float) -> float:
 
 def vector(**arguments: Any) -> Callable[[], int]:
     """Random play in the vector API, the observation not copied."""
-    env = tetrarchia_v0.vector_env(ENVS, copy=False, **arguments)
+    env = tetrarchia_v0.vector_env(ENVS, copy=False, autoreset_mode="SameStep", **arguments)
     obs, _ = env.reset(seed=1)
     rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 
@@ -143,7 +146,7 @@ def vector(**arguments: Any) -> Callable[[], int]:
 
 def vec_env() -> Callable[[], int]:
     """The same in Stable-Baselines3's API, masks asked for as MaskablePPO does."""
-    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1)
+    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1, copy=False)
     env.reset()
     rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
 
@@ -209,6 +212,14 @@ def match(agent: str, games: int) -> float:
         return time.perf_counter() - begun
 
 
+def on_ray(effort: Effort) -> Iterator[Row]:
+    """The arena on a local Ray against its own processes."""
+    load_ray()
+    from tetrarchia_eval.scaling import Slice, ray_rows  # which need it
+
+    yield from ray_rows(Slice(15 * effort.seconds, effort.rounds))
+
+
 MEASURE_FPS = """
 import sys
 from tetrarchia_train.config import read_preset
@@ -262,13 +273,16 @@ def seconds_of(script: str, cache: str, checkout: Path | None = None) -> list[fl
 
 
 def report(rows: list[Row]) -> str:
-    """The rows as JSON, with the machine, the versions and the date they belong to."""
+    """The rows as JSON, with what they belong to."""
+    return json.dumps({**surroundings(), "rows": [asdict(row) for row in rows]}, indent=1) + "\n"
+
+
+def surroundings() -> dict[str, Any]:
+    """The machine, the versions and the date that figures belong to."""
     libraries = {"numba": numba, "numpy": np, "gymnasium": gymnasium, "pettingzoo": pettingzoo}
     machine = {"processor": processor(), "cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()}
     versions = {"tetrarchia": __version__} | {name: library.__version__ for name, library in libraries.items()}
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    content = {"date": date, "machine": machine, "versions": versions, "rows": [asdict(row) for row in rows]}
-    return json.dumps(content, indent=1) + "\n"
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine, "versions": versions}
 
 
 def processor() -> str:

@@ -1,4 +1,4 @@
-"""The chapters of the page of results: agents side by side at the standard levels, at all levels, in scenarios, with options."""
+"""The chapters of the page of results: agents side by side at the standard levels, with more search, at all levels, by other rules."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,6 +123,16 @@ def standard_levels(matches: Matches, album: Album) -> Iterator[str]:
         f"4211 is normal. One agent plays all four Emperors unless several are named. {_played(by_team)}\n"
     )
     yield from _side_by_side(by_team, STANDARD_LEVELS, "level", "standard-levels", "Win rates at the standard levels", album)
+    yield commands(matches)
+
+
+def ladder(matches: Matches, album: Album) -> Iterator[str]:
+    """The same agent with more and more search."""
+    check_same_rules(matches)
+    by_team = sort_games(matches, lambda _, level: level)
+    yield "## How much search is worth\n"
+    yield f"The same network chooses among more and more turns that it proposes: [how](agents.md). {_played(by_team)}\n"
+    yield from _side_by_side(by_team, STANDARD_LEVELS, "level", "ladder", "Win rates with more and more search", album)
     yield commands(matches)
 
 

@@ -2,11 +2,13 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from tetrarchia_agents import assign_players
+from tetrarchia_agents.ray_cluster import address_of, load_ray
 from tetrarchia_agents.registry import named
 from tetrarchia_env.files import check_folder
 from tetrarchia_env.messages import printable
@@ -22,12 +24,13 @@ from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.result_tables import check_table, write_table
 from tetrarchia_eval.results_page import write_report
 from tetrarchia_eval.sweep import levels_named
-from tetrarchia_eval.workers import Roster
+from tetrarchia_eval.workers import Roster, Workers, process_pool
 
 FOLDER = Path("runs/eval")  # where results go if the user does not say
 PAGE = Path("docs/results.md")
 GAMES = 100  # at each level, if the user does not say
 MANY = 6  # files, from which only their folder is told
+Pool = Callable[[int], AbstractContextManager[Workers]]
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class EvalConfig:
     seed: int = 0
     agents_seed: int = 0
     workers: int | None = None
+    ray: str | None = None
     out: Path | None = None
     table: Path | None = None
     plot: Path | None = None
@@ -86,11 +90,24 @@ def evaluate(config: EvalConfig) -> None:
 
 
 def _evaluate(config: EvalConfig) -> None:
-    with Arena(config.cores) as arena:
-        teams = line_ups(config, arena.roster)
-        matches = _play(teams, arena)
+    roster = Roster()
+    teams = line_ups(config, roster)
+    with _workers(config, teams) as (size, pool, place), Arena(size, roster=roster, pool=pool) as arena:
+        matches = _play(teams, arena, place)
     _tell(CrossPlay(matches) if config.cross_play else SideBySide(matches), config)
     _tell_files([one.file.path for one in teams])
+
+
+@contextmanager
+def _workers(config: EvalConfig, teams: Sequence[LineUp]) -> Iterator[tuple[int, Pool, Callable[[], str]]]:
+    """How many there are, what makes them, and where they are: processes, or a Ray cluster if there is anything to play."""
+    if config.ray is None or all(one.file.is_finished for one in teams):
+        yield config.cores, process_pool, str
+        return
+    from tetrarchia_eval.ray_workers import ray_workers  # nothing of Ray is loaded without it
+
+    with ray_workers(config.ray, config.workers) as cluster:
+        yield max(2, cluster.size), lambda _: nullcontext(cluster), lambda: cluster.place
 
 
 def _report(config: EvalConfig, folder: Path) -> None:
@@ -119,10 +136,10 @@ def _verify(config: EvalConfig, folder: Path) -> None:
         raise ValueError(f"verify: {len(differences)} of {len(verdicts)} files do not agree with the agents of today")
 
 
-def _play(teams: Sequence[LineUp], arena: Arena) -> dict[str, Match]:
+def _play(teams: Sequence[LineUp], arena: Arena, place: Callable[[], str]) -> dict[str, Match]:
     """What the files lack; the same command goes on with them."""
     try:
-        with showing(sum(one.file.spec.total for one in teams)) as progress_of:
+        with showing(sum(one.file.spec.total for one in teams), place) as progress_of:
             return {one.name: arena.play(one.file, progress_of(one.name)) for one in teams}
     except KeyboardInterrupt:
         print("tetrarchia: stopped; what was played is kept, and the same command goes on from there.", file=sys.stderr)
@@ -164,7 +181,10 @@ def line_ups(config: EvalConfig, roster: Roster) -> list[LineUp]:
 
 
 def _check_goals(config: EvalConfig) -> None:
-    """That what is asked for in the end can be written."""
+    """That what is asked for in the end can be written, and that there is Ray if it is asked for."""
+    if config.ray is not None:
+        load_ray()
+        address_of(config.ray)
     if config.table:
         check_table(config.table)
     if config.plot:

@@ -33,9 +33,12 @@ Part = str | Table | Grid
 
 
 @contextmanager
-def showing(total: int) -> Iterator[Callable[[str], Progress]]:
-    """What gives each match, by its name, someone to tell of its games; so many are to come in all matches."""
-    console, tally = Console(stderr=True), Tally(total)
+def showing(total: int, place: Callable[[], str] = str) -> Iterator[Callable[[str], Progress]]:
+    """What gives each match, by its name, someone to tell of its games; so many are to come in all matches.
+
+    place: says where they are played, if that is worth a word
+    """
+    console, tally = Console(stderr=True), Tally(total, place)
     if not console.is_terminal:
         yield _teller(tally, _Lines())
         return
@@ -49,6 +52,7 @@ class Tally:
     """Counts the games of one match after the other; those that the files held before and compiling are no part of the speed."""
 
     total: int
+    place: Callable[[], str] = str  # where games are played
     done: int = 0
     earlier: int = 0
     name: str = ""  # of the match at hand
@@ -76,10 +80,10 @@ class Tally:
         self.won += sum(game.won for game in games)
 
     def text(self) -> str:
-        """The match, its share of wins, games done, speed and time left."""
+        """The match, its share of wins, games done, where, speed and time left."""
         words = [f"{self.done:,} of {self.total:,} games"]
         share = f"{self.won / self.played:.1%} won" if self.played else ""
-        words = [*filter(None, [f"{printable(self.name)} {share}".strip()]), *words]
+        words = [*filter(None, [f"{printable(self.name)} {share}".strip(), *words, self.place()])]
         fresh = self.done - self.earlier
         if fresh:
             rate = fresh / max(self.seconds, 1e-9)

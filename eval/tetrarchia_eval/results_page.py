@@ -18,7 +18,19 @@ from tetrarchia_eval.analysis import (
     pair_of,
     shared,
 )
-from tetrarchia_eval.chapters import TESTS, Album, Matches, check_same_rules, commands, folded, options, scenarios, standard_levels, sweep
+from tetrarchia_eval.chapters import (
+    TESTS,
+    Album,
+    Matches,
+    check_same_rules,
+    commands,
+    folded,
+    ladder,
+    options,
+    scenarios,
+    standard_levels,
+    sweep,
+)
 from tetrarchia_eval.match import Match, MatchSpec, team_label
 from tetrarchia_eval.plots import matrix_plot
 from tetrarchia_eval.result_files import load_match
@@ -26,7 +38,7 @@ from tetrarchia_eval.result_tables import comparison_table, markdown_text, matri
 
 Lenders = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # of agents: how they are told, and who lent them
 PICTURES = "pictures/results"  # beside the page
-FOLDERS = ("main", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
+FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
 HEAD = """\
 <!-- Written by `make results` from the files in {folder}/: play again, do not edit this page. -->
 # Results
@@ -79,7 +91,8 @@ def _check_chapters(results: Path) -> None:
 
 def _chapters(found: Mapping[str, Matches], album: Album) -> Iterator[str]:
     """From what people look at first to detail."""
-    for name, chapter in {"main": standard_levels, "sweep": sweep, "scenarios": scenarios, "options": options}.items():
+    chapters = {"main": standard_levels, "ladder": ladder, "sweep": sweep, "scenarios": scenarios, "options": options}
+    for name, chapter in chapters.items():
         if found[name]:
             yield from chapter(found[name], album)
     pairs, ad_hoc = found["crossplay/pair"], found["crossplay/ad-hoc"]

@@ -38,7 +38,7 @@ def run(*arguments: str, hidden: str = "-") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("extra", ["", "train", "render", "plots", "web"])
+@pytest.mark.parametrize("extra", ["", "train", "render", "plots", "ray", "web"])
 def test_the_packages_looked_at_are_those_of_the_project(extra: str) -> None:
     asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
 
@@ -94,12 +94,12 @@ def test_all_that_is_installed_works() -> None:
 
 @pytest.mark.slow
 def test_without_the_extras_it_says_how_to_get_them() -> None:
-    hidden = ",".join(module for extra in ("train", "render", "plots", "web") for module in doctor.PACKAGES[extra].values())
+    hidden = ",".join(module for extra in ("train", "render", "plots", "ray", "web") for module in doctor.PACKAGES[extra].values())
 
     shown = run("doctor", hidden=hidden)
 
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert all(f'pip install "tetrarchia[{extra}]"' in shown.stdout for extra in ("train", "render", "plots", "web"))
+    assert all(f'pip install "tetrarchia[{extra}]"' in shown.stdout for extra in ("train", "render", "plots", "ray", "web"))
     assert "fits the observation" in shown.stdout or "no checkpoint" in shown.stdout
 
 

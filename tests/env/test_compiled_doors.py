@@ -118,7 +118,7 @@ def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
         Game(seed=1).ask(agent)
 
 
-@pytest.mark.parametrize("name", ["planner", "greedy", "mcts:simulations=1"])
+@pytest.mark.parametrize("name", ["planner", "greedy", "ppo:turns=2"])
 def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch.Masks], name: str) -> None:
     with pytest.raises(ValueError, match="masks are int8 of shape"):
         make_agent(name).act(four[0], four[1][:1], np.arange(4))
@@ -248,8 +248,11 @@ def test_options_that_are_not_understood_are_refused(name: str) -> None:
 
 def test_options_of_vector_apis_are_refused() -> None:
     envs = environments()
-    with pytest.raises(ValueError, match="reset_mask is not known here"):
-        envs["vector"].reset(options={"reset_mask": np.ones(4, bool)})
+    for wrong in ([True] * 4, np.ones(3, bool), np.ones(4), np.zeros(4, bool), None):
+        with pytest.raises(ValueError, match="reset_mask is an array of 4 bools, at least one of them True, not"):
+            envs["vector"].reset(options={"reset_mask": wrong})
+    with pytest.raises(ValueError, match="reset all of them first"):
+        envs["vector"].reset(options={"reset_mask": np.arange(4) == 1})
     envs["sb3"].set_options([{}] * 4)
     with pytest.raises(ValueError, match="reset takes no options"):
         envs["sb3"].set_options({"level": "4200"})

@@ -11,6 +11,7 @@ from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.spaces import RENDER_MODES
 
 CONFIGURATIONS: dict[str, dict[str, object]] = {"default": {}, "everything": {"variants": VARIANTS, "modules": MODULES}}
+CONFIGURATIONS |= {"mask in info": {"mask": "info"}}
 CONFIGURATIONS |= {name: {"scenario": name} for name in SCENARIOS}
 every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 
@@ -58,3 +59,12 @@ def test_gymnasium(arguments: dict[str, object]) -> None:
 def test_stable_baselines3(arguments: dict[str, object]) -> None:
     sb3_check = pytest.importorskip("stable_baselines3.common.env_checker").check_env
     sb3_check(gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments).unwrapped)
+
+
+@pytest.mark.parametrize("illegal", ["ignore", "lose"])
+@pytest.mark.parametrize("mask", ["observation", "info"])
+def test_checkers_that_know_no_mask(mask: str, illegal: str) -> None:
+    """They choose at random from all ids."""
+    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, mask=mask, illegal=illegal).unwrapped
+    gymnasium_check(env, skip_render_check=True)
+    pytest.importorskip("stable_baselines3.common.env_checker").check_env(env)

@@ -13,7 +13,8 @@ from helpers.positions import EMPTY
 from tetrarchia_agents import make_agent
 from tetrarchia_env import BOARD, Game, Options, load_replay, rollout
 
-PUBLIC = ["BOARD", "Game", "Options", "env", "load_replay", "parallel_env", "raw_env", "rollout", "sb3_vec_env", "vector_env"]
+PUBLIC = ["BOARD", "Game", "Options", "agent_name", "env", "load_replay", "outcome_name"]
+PUBLIC += ["parallel_env", "raw_env", "rollout", "sb3_vec_env", "vector_env"]
 
 
 def in_new_process(script: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from helpers.configurations import ONE_BY_ONE
 from helpers.positions import position
-from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env import agent_name, outcome_name, tetrarchia_v0
 from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.scenarios import SCENARIOS
@@ -55,7 +55,7 @@ def test_gymnasium_makes_it() -> None:
     assert isinstance(env.unwrapped, TetrarchiaEnv)
     assert env.unwrapped.snapshot()["rules"]["level"] == "5311"
     assert (env.action_space, env.observation_space.contains(seen)) == (gymnasium.spaces.Discrete(455), True)
-    assert (info["agent"], info["outcome"], info["turn"]) == ("diocletian", "running", 0)
+    assert (agent_name(info["agent"]), outcome_name(info["outcome"]), info["turn"]) == ("diocletian", "running", 0)
     assert isinstance(env.render(), str)
 
 
@@ -69,12 +69,10 @@ def test_it_is_the_aec_game_seen_by_whoever_acts(name: str, reward: str) -> None
     aec.reset(seed=21)
     for _ in range(2000):
         agent = aec.agent_selection
-        assert same(seen, aec.observe(agent))
-        told = {word: value for word, value in info.items() if word != "action_mask"}
-        assert told == {"agent": agent} | {word: aec.infos[agent][word] for word in ("outcome", "score", "turn")}
-        assert info["action_mask"].tobytes() == aec.infos[agent]["action_mask"].tobytes()
+        assert info == aec.infos[agent]
         if not aec.legal_actions():
             break
+        assert same(seen, aec.observe(agent))
         action = chooser.choice(aec.legal_actions())
         seen, gain, terminated, truncated, info = single.step(action)
         aec.step(action)
@@ -82,6 +80,7 @@ def test_it_is_the_aec_game_seen_by_whoever_acts(name: str, reward: str) -> None
         assert (terminated, truncated) == (aec.terminations[agent], aec.truncations[agent])
         assert single.unwrapped.game.tobytes() == aec.game.tobytes()
     assert terminated or truncated
+    assert seen["observation"].tobytes() == aec.observe(agent)["observation"].tobytes()
 
 
 def test_action_masks_are_the_legal_actions() -> None:
@@ -97,9 +96,9 @@ def test_an_illegal_action_changes_nothing_and_is_told() -> None:
     env = begun(reward="shaped")
     before, game, (seen, _) = env.masks.tobytes(), env.game.tobytes(), env._look()
     seen_again, reward, terminated, truncated, info = env.step(0)
-    assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, False, False, True)
+    assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, False, False, 1)
     assert (env.game.tobytes(), env.masks.tobytes(), same(seen_again, seen)) == (game, before, True)
-    assert "illegal_action" not in env.step(env.legal_actions()[0])[4]
+    assert env.step(env.legal_actions()[0])[4]["illegal_action"] == 0
 
 
 @pytest.mark.parametrize("action", [-1, 455, None, 1.5, "end", np.array([8])])
@@ -117,8 +116,9 @@ def test_the_end(changes: dict[str, Any], text: str, outcome: str) -> None:
     env = at(changes)
     seen, reward, terminated, truncated, info = env.step(env.action_id(text))
     assert (reward, terminated, truncated) == ({"won": 1, "truncated": 0}.get(outcome, -1), outcome != "truncated", outcome == "truncated")
-    assert (info["outcome"], info["score"], info["turn"]) == (outcome, env.snapshot()["score"], env.snapshot()["turn"])
-    assert not any(mask.any() for mask in (seen["action_mask"], info["action_mask"], env.action_masks()))
+    assert (outcome_name(info["outcome"]), info["score"], info["turn"]) == (outcome, env.snapshot()["score"], env.snapshot()["turn"])
+    assert [np.flatnonzero(mask).tolist() for mask in (seen["action_mask"], env.action_masks())] == [[0], [0]]  # to sample from
+    assert env.legal_actions() == []
 
 
 def test_a_step_before_reset_or_after_the_end_is_refused() -> None:
@@ -181,7 +181,7 @@ def test_pettingzoo_makes_it() -> None:
     assert (list(seen), list(infos), parallel.possible_agents) == ([*EMPERORS], [*EMPERORS], [*EMPERORS])
     assert isinstance(aec.unwrapped, TetrarchiaAEC)
     assert aec.unwrapped.snapshot()["rules"]["level"] == "5311"
-    assert all(same(seen[agent], aec.observe(agent)) for agent in EMPERORS)
+    assert all(seen[agent]["observation"].tobytes() == aec.observe(agent)["observation"].tobytes() for agent in EMPERORS)
 
 
 APIS: dict[str, Callable[..., Any]] = {
@@ -191,7 +191,7 @@ APIS: dict[str, Callable[..., Any]] = {
     "gymnasium": lambda **arguments: gymnasium.make(GYMNASIUM_ID, **arguments),
     "vector_env": lambda **arguments: tetrarchia_v0.vector_env(num_envs=2, **arguments),
 }
-ARGUMENTS = ["level", "variants", "modules", "scenario", "fixed_setup", "max_turns", "reward", "render_mode"]
+ARGUMENTS = ["level", "variants", "modules", "scenario", "fixed_setup", "max_turns", "reward", "render_mode", "mask"]
 WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"level": "6211"}, ["'6211'", "2 to 5"]),
     ({"level": 4211}, ["4211", "four digits"]),
@@ -206,6 +206,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"max_turns": 0}, ["max_turns", "0", "from 1"]),
     ({"reward": "gold"}, ["'gold'", *REWARDS]),
     ({"reward": None}, ["None", *REWARDS]),
+    ({"mask": "both"}, ["mask", "'both'", "observation, info"]),
     ({"render_mode": "hologram"}, ["render_mode", "'hologram'", *RENDER_MODES]),
     ({"players": 3}, ["'players'", *ARGUMENTS]),
 ]

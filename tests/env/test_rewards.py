@@ -9,6 +9,7 @@ import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import position
+from tetrarchia_env import outcome_name
 from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.evaluation import features_of, load_weights
@@ -208,7 +209,7 @@ def test_shaped_adds_up_for_each_agent() -> None:
             _, reward, terminated, truncated, info = env.last()
             sums[agent] += reward
             env.step(None if terminated or truncated else chooser.choice(env.legal_actions()))
-        outcome = {"won": 1.0, "truncated": 0.0}.get(info["outcome"], -1.0)
+        outcome = {"won": 1.0, "truncated": 0.0}.get(outcome_name(info["outcome"]), -1.0)
         assert sums == dict.fromkeys(EMPERORS, pytest.approx(outcome - first, abs=1e-9))
 
 

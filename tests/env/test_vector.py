@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from helpers.configurations import ONE_BY_ONE, random_options
 from helpers.positions import position
-from tetrarchia_env import batch, tetrarchia_v0
+from tetrarchia_env import batch, outcome_name, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import BASE_ACTIONS
 from tetrarchia_env.engine.state import VARIANTS
@@ -29,7 +29,8 @@ def choose(masks: NDArray[np.int8], step: int) -> NDArray[np.int64]:
 
 
 def vector_of(options: Options, number: int, **more: Any) -> TetrarchiaVector:
-    return tetrarchia_v0.vector_env(number, **options.arguments(), **more)
+    """With the next game in the same step, and no illegal action."""
+    return tetrarchia_v0.vector_env(number, autoreset_mode="SameStep", illegal="raise", **options.arguments(), **more)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -84,13 +85,13 @@ def test_ended_game_is_followed_by_the_next_and_told() -> None:
             final = info["final_info"]
             assert (info["_final_info"] == ended).all()
             assert (info["_final_obs"] == ended).all()
-            assert (final["episode"]["l"][ended] == steps[ended]).all()
+            assert (many.batched.episodes["final_steps"][ended] == steps[ended]).all()
             assert (final["turn"][truncations] == 2).all()
-            assert set(final["outcome"][truncations]) <= {"truncated"}
-            assert (final["level"][ended] == [4, 2, 1, 1]).all()
+            assert {outcome_name(code) for code in final["outcome"][truncations]} <= {"truncated"}
+            assert (many.batched.episodes["level"][ended] == [4, 2, 1, 1]).all()
             first = np.flatnonzero(ended)[0]
             assert info["final_obs"][first]["observation"].shape == seen["observation"][first].shape
-            assert not info["final_obs"][first]["action_mask"].any()
+            assert np.flatnonzero(info["final_obs"][first]["action_mask"]).tolist() == [0]
             steps[ended] = 0
         else:
             assert "final_info" not in info

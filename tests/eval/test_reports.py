@@ -24,6 +24,7 @@ def keep_all(folder: Path) -> Path:
     """Files of every chapter."""
     for name in ("strong", "weak"):
         keep(folder / f"main/{name}.jsonl", match(name, ("4200", "4222"), 40))
+        keep(folder / f"ladder/{name}.jsonl", match(name, ("4222",), 20))
         keep(folder / f"sweep/{name}.jsonl", match(name, RULEBOOK_LEVELS, 2))
         keep(folder / f"scenarios/{name}.jsonl", match(name, scenario="danube_wars"))
     keep(folder / "options/dux.jsonl", match("strong", ("4211",), modules=["dux"]))
@@ -172,6 +173,7 @@ def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
     chapters = [line for line in text.splitlines() if line.startswith("## ")]
     assert chapters == [
         "## Win rates at the standard levels",
+        "## How much search is worth",
         "## All levels",
         "## The historical scenarios",
         "## Variants and modules",
@@ -179,7 +181,7 @@ def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
         "## How the numbers are made",
     ]
     assert "`make results`" in text.partition("\n## ")[0]
-    for name in ("standard-levels", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-ad-hoc"):
+    for name in ("standard-levels", "ladder", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-ad-hoc"):
         assert f"](pictures/results/{name}.svg)" in text
         assert (page.parent / f"pictures/results/{name}.svg").is_file()
         assert (page.parent / f"pictures/results/{name}.png").is_file()
@@ -202,7 +204,7 @@ def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
 def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None:
     first, second = page.parent, page_of(results).parent
     files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
-    assert len(files) == 15
+    assert len(files) == 17
     for file in files:
         assert (first / file).read_bytes() == (second / file).read_bytes(), file
 
@@ -232,7 +234,11 @@ def test_page_into_no_folder_is_refused(results: Path) -> None:
         ("main/other.jsonl", match("middling", modules=["dux"]), "keep them in different folders"),
         ("main/again.jsonl", match("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
         ("crossplay/pair/ad-hoc.jsonl", match(("weak", "strong", "weak", "weak")), "pair play gives"),
-        ("search/mcts.jsonl", match("weak"), r"no chapter reads .*search/mcts\.jsonl: a result file belongs in one of main, sweep, "),
+        (
+            "search/turns.jsonl",
+            match("weak"),
+            r"no chapter reads .*search/turns\.jsonl: a result file belongs in one of main, ladder, sweep, ",
+        ),
         ("crossplay/ad-hoc/other.jsonl", match("middling", ("4211",)), "different levels"),
     ],
 )
@@ -240,7 +246,13 @@ def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Matc
     pytest.importorskip("matplotlib")
     keep(results / file, other)
     if not file.startswith("main"):
-        for path in (*results.glob("main/*"), *results.glob("sweep/*"), *results.glob("options/*"), *results.glob("scenarios/*")):
+        for path in (
+            *results.glob("main/*"),
+            *results.glob("ladder/*"),
+            *results.glob("sweep/*"),
+            *results.glob("options/*"),
+            *results.glob("scenarios/*"),
+        ):
             path.unlink()
     with pytest.raises(ValueError, match=reason):
         page_of(results)

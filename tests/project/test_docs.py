@@ -30,7 +30,7 @@ SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
 PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
 COMMANDS = {"tetrarchia", "python", "mkdir"}  # that a block may use unless it is marked
 
-PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.glob("*.md")) if page.name not in COPIES)]
+PAGES = [ROOT / "README.md", *(page for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("libraries/*.md")]) if page.name not in COPIES)]
 FENCE = re.compile(r"^```[ ]*(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r"<!-- (not run|file): ([^\n]+) -->\n\Z")
 
@@ -165,8 +165,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_site_builds_without_a_warning(site: Path) -> None:
-    made = {page.stem for page in site.glob("*.html")}
-    assert {page.stem for page in PAGES[1:]} | {"contributing", "changelog", "first_hour"} <= made
+    made = {str(page.relative_to(site).with_suffix("")) for page in site.rglob("*.html")}
+    assert {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES[1:]} | {"contributing", "changelog", "first_hour"} <= made
 
 
 @pytest.mark.slow

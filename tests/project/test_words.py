@@ -24,7 +24,7 @@ WORDS = {
     r"Shape(?=\()|hearing|heard|_hardly": "NetworkConfig, adjacency, message, small_init",
     r"FourNetworks|GoalNetwork": "IndependentPolicies, a name that says what the network is made of",
     r"Desk|key_of": "SearchBuffers, position_hash",
-    r"come_to|Growth|surprises": "expand, MCTSConfig, residuals",
+    r"come_to|Growth|surprises": "expand, residuals",
     r"Seats|agents[/.]seats|agents[/.]table": "TeamPolicy, team_policy, registry",
     r"made_of": "a fingerprint of choices, and weights_digest",
     r"lanes": "env_ids",

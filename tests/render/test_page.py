@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from helpers.browser import Browser
 from helpers.random_games import EVERYTHING, random_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.page import replay_page
@@ -134,14 +134,6 @@ def test_a_game_without_actions_has_a_page_but_not_one_without_a_position() -> N
     assert len(data_of(replay_page(game()[:1], TITLE))["frames"]) == 1
     with pytest.raises(ValueError, match="at least one position"):
         replay_page([], TITLE)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not (BROWSER and DRIVER):
-        pytest.skip(MISSING)
-    with browser(tmp_path_factory.mktemp("chromium")) as window:
-        yield window
 
 
 @pytest.fixture

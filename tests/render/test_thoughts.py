@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from helpers.browser import Browser
 from helpers.random_games import random_replay
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis, regret_sentence, split_sentence
 from tetrarchia_env.notation import Replay
@@ -136,14 +136,6 @@ def test_the_analysis_must_be_of_this_game() -> None:
 
 def test_a_game_without_a_decision_has_a_page_too() -> None:
     assert 'id="curve"' not in replay_page(frames()[:1], "A game", GameAnalysis("ppo", ()))
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not (BROWSER and DRIVER):
-        pytest.skip(MISSING)
-    with browser(tmp_path_factory.mktemp("chromium")) as window:
-        yield window
 
 
 @pytest.fixture

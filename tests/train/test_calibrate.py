@@ -57,13 +57,9 @@ def test_briers_score_is_the_mean_squared_error() -> None:
     assert [one.positions for one in reliability(np.array([0.05, 0.06, 1.0]), np.array([0.0, 1.0, 1.0]))] == [2, 1]
 
 
-@pytest.mark.parametrize("name", own_checkpoints())
+@pytest.mark.parametrize("name", [name for name in own_checkpoints() if name.startswith("ppo")])
 def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
-    card = read_card(CHECKPOINTS / name)
-    if "options" not in card.get("made", {}):
-        pytest.skip("not made by a training run")
-
-    config, reward = trained_on(card)
+    config, reward = trained_on(read_card(CHECKPOINTS / name))
 
     first, last = sorted((config.turn_discount, config.final_turn_discount))
     assert first <= reward.turn_discount <= last

@@ -51,4 +51,4 @@ def fail(group: ProcessGroup) -> None:
 def test_a_process_that_fails_is_told_of() -> None:
     """Rank 0 waits for it at the next thing that they do together."""
     with pytest.raises(ValueError, match=r"^no use$"), process_group(2, fail) as group:
-        group.barrier()
+        group.broadcast(0.0)

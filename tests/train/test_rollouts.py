@@ -13,6 +13,7 @@ from stable_baselines3.common.logger import Logger  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
+from tetrarchia_env.engine.state import WON  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.learner import collect_rollouts, evaluate_run, make_env, new_run, train_iteration, training_reward  # noqa: E402
 from tetrarchia_train.logs import new_logger  # noqa: E402
@@ -60,7 +61,7 @@ def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping_coef: floa
 
     while not over.all():
         _, rewards, ended, infos = env.step(env.action_masks().argmax(axis=1))
-        assert all(info["outcome"] != "won" for info in infos if info)
+        assert all(info["outcome"] != WON for info in infos)
         paid += rewards * ~over
         over |= ended
 

@@ -338,7 +338,7 @@ def linger(group: ProcessGroup, pids: str) -> None:
 
 def test_a_killed_process_of_a_group_is_one_sentence_and_no_hang() -> None:
     with pytest.raises(ValueError, match=r"^a process of the group was killed by signal 9 .* --resume$"), process_group(2, die) as group:
-        group.barrier()
+        group.broadcast(0.0)
 
 
 LEADER = """
@@ -347,7 +347,7 @@ from test_run_folders import linger
 from tetrarchia_train.distributed import process_group
 if __name__ == "__main__":
     with process_group(2, linger, sys.argv[1]) as group:
-        group.barrier()
+        group.broadcast(0.0)
 """
 
 

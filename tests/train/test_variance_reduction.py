@@ -71,6 +71,8 @@ def rewards_of(samples: int) -> np.ndarray:
     rewards = []
     for _ in range(300):
         before, actions = batched.games.copy(), batch.random_actions(batched.masks, rng.integers(1, 2**63, 64).astype(np.uint64))
-        batched.play(actions)
+        batched.advance(actions)
+        batched.follow_up(np.flatnonzero(batched.episodes["ended"]))
+        batched.observe()
         rewards.append(batched.episodes["reward"] + variate.corrections(before, actions))
     return np.array(rewards)

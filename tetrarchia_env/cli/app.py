@@ -7,9 +7,11 @@ Exit codes: 0 when all went well, 2 for a user's mistake, 130 when it was stoppe
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import pairwise
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from tetrarchia_env import __version__
 from tetrarchia_env.cli import FAILED, STOPPED
@@ -27,6 +29,7 @@ from tetrarchia_env.cli.watch import watch
 from tetrarchia_env.messages import printable
 
 NAME = "tetrarchia"
+MAY_STAND_ALONE = "--ray"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Play and watch": (watch, play, serve, replay),
     "Measure and train": (eval_, train, bench, study),
@@ -34,6 +37,16 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 # A wrong option or value: click's own class, or that of the copy that newer versions of typer carry.
 Misuse = cast(type[Exception], typer.BadParameter.__bases__[0])
+
+
+class Command(TyperCommand):
+    """A command with an option whose value may be left out, which typer has no word for: it is then the empty one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, with that value."""
+        pairs = pairwise([*args, "-"])
+        return super().parse_args(ctx, [f"{word}=" if word == MAY_STAND_ALONE and after.startswith("-") else word for word, after in pairs])
+
 
 app = typer.Typer(name=NAME, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -94,4 +107,4 @@ def _stoppable(body: Callable[..., None]) -> Callable[..., None]:
 for panel, bodies in COMMANDS.items():
     for body in bodies:
         command = body.__name__.rstrip("_")
-        app.command(command, rich_help_panel=panel, epilog=examples_of(command))(_stoppable(body))
+        app.command(command, cls=Command, rich_help_panel=panel, epilog=examples_of(command))(_stoppable(body))

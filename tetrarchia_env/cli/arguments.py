@@ -41,7 +41,6 @@ AGENTS = {
     "random": "any legal action",
     "greedy": "the action that makes the position best",
     "planner": "plans its turn",
-    "mcts": "searches the turns to come",
     "ppo": "a trained network; needs the extra train",
 }
 

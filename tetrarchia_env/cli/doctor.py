@@ -34,6 +34,7 @@ PACKAGES: dict[str, dict[str, str]] = {
     "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
     "plots": {"matplotlib": "matplotlib"},
     "web": {name: name for name in ("starlette", "uvicorn", "websockets")},
+    "ray": {"ray": "ray"},
 }
 
 
@@ -138,11 +139,7 @@ def _versions() -> Iterator[Finding]:
 def _packages(extra: str) -> Iterator[Finding]:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     for name, module in PACKAGES[extra].items():
-        yield tried(name, partial(_version, name, module), _if_optional(extra, module), get(extra))
-
-
-def _if_optional(extra: str, module: str) -> tuple[str, ...]:
-    return (module,) if extra else ()
+        yield tried(name, partial(_version, name, module), (module,) if extra else (), get(extra))
 
 
 def _version(name: str, module: str) -> str:
@@ -290,6 +287,7 @@ CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
     "Pictures": _pictures,
     "Plots": partial(_packages, "plots"),
     "Playing in the browser": partial(_packages, "web"),
+    "Several machines": partial(_packages, "ray"),
     "Training (torch takes seconds to load)": partial(_packages, "train"),
     "Checkpoints": _checkpoints,
 }

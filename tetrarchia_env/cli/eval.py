@@ -49,7 +49,17 @@ CrossPlay = Annotated[
 Games = Annotated[int | None, typer.Option(help="At each level; 100 if not given, 20 to verify", rich_help_panel=MANY)]
 FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
 AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
-Workers = Annotated[int | None, typer.Option(help="Processes; as many as cores if not given", rich_help_panel=MANY)]
+Workers = Annotated[
+    int | None, typer.Option(help="Processes, or chunks at once on Ray; as many as cores if not given", rich_help_panel=MANY)
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on a Ray cluster: HOST:PORT or auto; without an address RAY_ADDRESS, else a new one here",
+        rich_help_panel=MANY,
+        metavar="[ADDRESS]",
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for several line-ups; else in runs/eval", rich_help_panel=KEPT)]
 ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
 ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
@@ -77,6 +87,7 @@ def eval_(
     seed: FirstSeed = 0,
     agents_seed: AgentsSeed = 0,
     workers: Workers = None,
+    ray: Ray = None,
     out: Out = None,
     table: ToTable = None,
     plot: ToPlot = None,

@@ -30,6 +30,7 @@ EXAMPLES = {
         "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
         "tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png",
         "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
+        "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
     ),
     "train": (
         "tetrarchia train --name mine",

@@ -106,7 +106,7 @@ def offers(more: str) -> "dict[str, Offer]":
     from tetrarchia_env.cli.arguments import listed
 
     found: dict[str, Offer] = {}
-    for name in ("ppo", "ppo:ppo-full", "planner", "greedy", "random", "mcts"):
+    for name in ("ppo", "ppo:turns=8", "ppo:ppo-full", "planner", "greedy", "random"):
         try:
             found[name] = offer(name)
         except ValueError:

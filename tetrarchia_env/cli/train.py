@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,10 @@ from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
 from tetrarchia_env.schema import description_of, extra_of, kinds_of, limits_of, plain
 from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_preset  # without torch, which would be waited for at every key
+from tetrarchia_train.launcher import leads, with_processes
+
+if TYPE_CHECKING:
+    from tetrarchia_train.run import Learn
 
 DEFAULT_PRESET = "ppo"
 THE_RUN = "The run"
@@ -87,35 +91,53 @@ def train(
         typer.Option(help=f"The last stage: {', '.join(STAGES)}", rich_help_panel=THE_RUN, autocompletion=one_of(lambda: STAGES)),
     ] = "ppo",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped", rich_help_panel=THE_RUN)] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Learn on a Ray cluster: HOST:PORT or auto; without an address RAY_ADDRESS, else a new one here",
+            rich_help_panel=THE_RUN,
+            metavar="[ADDRESS]",
+        ),
+    ] = None,
     **changes: str | None,
 ) -> None:
-    """Train an agent: behaviour cloning of an expert, then PPO; Ctrl-C or SIGTERM saves, and --resume goes on.
+    """Train an agent: behaviour cloning of an expert, then PPO, in rounds if wanted; Ctrl-C or SIGTERM saves, and --resume goes on.
 
     A preset names the options of a good run, and each of them can be changed here. The defaults are for what it does not name.
     """
     check_name(name, "the name of a run")
-    given = {option: value for option, value in changes.items() if value is not None}
+    given = with_processes({option: value for option, value in changes.items() if value is not None})
     if resume and (preset or until != "ppo"):
         raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")
-    checkpoint = _resume(name, given) if resume else _begin(name, preset or DEFAULT_PRESET, until, given)
-    print(f"written: {printable(checkpoint)}")
-    from tetrarchia_train.run import LATEST  # loaded by now
+    checkpoint = _resume(name, given, ray) if resume else _begin(name, preset or DEFAULT_PRESET, until, given, ray)
+    if leads():
+        print(f"written: {printable(checkpoint)}")
+    from tetrarchia_train.folders import LATEST  # loaded by now
 
     if checkpoint.name == LATEST:  # it was stopped
         raise typer.Exit(STOPPED)
 
 
-def _begin(name: str, preset: str, until: str, changes: dict[str, Any]) -> Path:
+def _begin(name: str, preset: str, until: str, changes: dict[str, Any], ray: str | None) -> Path:
     with _packages_of_training():
         config = read_preset(preset).changed(changes)  # mistakes are told before torch is loaded
         from tetrarchia_train import run
-    return run.train(config, name, until, command_text(name, preset, until, changes))
+    return run.train(config, name, until, command_text(name, preset, until, changes), _on_ray(ray))
 
 
-def _resume(name: str, changes: dict[str, Any]) -> Path:
+def _resume(name: str, changes: dict[str, Any], ray: str | None) -> Path:
     with _packages_of_training():
         from tetrarchia_train import run
-    return run.resume(name, changes)
+    return run.resume(name, changes, _on_ray(ray))
+
+
+def _on_ray(address: str | None) -> "Learn | None":
+    """Training on the cluster at this address, if one was asked for."""
+    if address is None:
+        return None
+    from tetrarchia_train.ray_trainer import learn_on_ray
+
+    return learn_on_ray(address)
 
 
 def command_text(name: str, preset: str, until: str, changes: dict[str, Any]) -> str:

@@ -52,7 +52,7 @@ class Step:
 
 
 def steps(room: Room, pieces: Sequence[Piece]) -> list[Step]:
-    """The pieces of the last action that have something to tell, with the dice of silent ones before; the last leads to the position itself."""
+    """The pieces of the last action that tell something, with the dice of silent ones before; the last leads to the position itself."""
     agent = room.session.moves[-1].agent
     dice = room.session.moves[-2].dice if len(room.session.moves) > 1 else ""
     found, fallen = [], tuple[int, ...]()

@@ -1,4 +1,5 @@
-"""Behaviour cloning: supervised learning of an expert's decisions, the warm start without which PPO won nothing.
+"""Behaviour cloning: supervised learning of an expert's decisions, the warm start without which PPO won nothing; of an expert that
+searches the value learns too.
 
 Pomerleau, ALVINN (NIPS 1989); Bain and Sammut, A framework for behavioural cloning (1995).
 """
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, mse_loss
 
 from tetrarchia_agents.network import MASKED, Network
 from tetrarchia_env import batch
@@ -28,6 +29,7 @@ class CloningConfig:
     epochs: int
     batch_size: int
     learning_rate: float
+    vf_coef: float = 0.5  # weight of the value's loss
 
 
 def clone(network: Network, data: Demonstrations, config: CloningConfig, tell: Callable[[float, float], None]) -> float:
@@ -37,7 +39,7 @@ def clone(network: Network, data: Demonstrations, config: CloningConfig, tell: C
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, FINAL_LR, max(updates, 1))
     for number, rows in enumerate(_minibatches(learned, config), start=1):
-        loss = cross_entropy(_logits(network, data, rows), torch.from_numpy(data.actions[rows]))
+        loss = _loss(network, data, rows, config.vf_coef)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -51,7 +53,7 @@ def accuracy(network: Network, data: Demonstrations, rows: Rows) -> float:
     same = 0
     with torch.inference_mode():
         for some in np.array_split(rows, max(1, len(rows) // 1024)):
-            same += int((_logits(network, data, some).argmax(dim=1).numpy() == data.actions[some]).sum())
+            same += int((_forward(network, data, some)[0].argmax(dim=1).numpy() == data.actions[some]).sum())
     return same / len(rows)
 
 
@@ -62,9 +64,16 @@ def _minibatches(learned: int, config: CloningConfig) -> Iterator[Rows]:
         yield from torch.randperm(learned).numpy()[:whole].reshape(-1, config.batch_size)
 
 
-def _logits(network: Network, data: Demonstrations, rows: Rows) -> Tensor:
+def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) -> Tensor:
+    """That of the policy, and of the value where a search says what it should be."""
+    logits, values = _forward(network, data, rows)
+    loss = cross_entropy(logits, torch.from_numpy(data.actions[rows]))
+    return loss + vf_coef * mse_loss(values, torch.from_numpy(data.values[rows])) if len(data.values) else loss
+
+
+def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:
     """Observations and masks are made when they are needed: a record is an eighth of its observation."""
     games = data.games[rows]
-    logits: Tensor = network(torch.from_numpy(batch.observe(games)))[0]
+    logits, values = network(torch.from_numpy(batch.observe(games)))
     illegal = batch.legal_masks(games)[:, : logits.shape[1]] == 0
-    return logits.masked_fill(torch.from_numpy(illegal), MASKED)
+    return logits.masked_fill(torch.from_numpy(illegal), MASKED), values

@@ -26,12 +26,13 @@ RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012
 EVAL_LEVELS = ("4200", "4211", "4222")
 MOST_STEPS = 2**24  # of a rollout: its observations alone are then some 50 GB
 LARGEST_PRESET = 1_000_000  # bytes
+SEARCH = "ppo:"  # how an expert that searches by a checkpoint's value begins
 SEEDS_APART = 10_007  # between the processes of one run
 # What may change when a run goes on: all else is in its weights, its games or its past.
 CHANGEABLE = (
     *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef"),
+    *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -97,6 +98,9 @@ class TrainConfig:
     bc_epochs: Annotated[Some, _warm_start("Epochs of behaviour cloning")] = 6
     bc_batch_size: Annotated[Batch, _warm_start("Decisions in an update of behaviour cloning")] = 1024
     bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behaviour cloning")] = 1e-3
+    rounds: Annotated[
+        SomeOrNone, _warm_start("Rounds of expert iteration: all stages, each by a search with the last network; 0: none")
+    ] = 0
     critic_rollouts: Annotated[CountOrNone, _warm_start("Rollouts before PPO from which only the critic learns")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic then")] = 1e-3
 
@@ -139,6 +143,9 @@ class TrainConfig:
                 "training options: num_envs x n_steps is a multiple of the minibatch_size, "
                 "num_envs one of rules x processes, minibatch_size one of processes"
             )
+        if self.rounds and not (self.init_checkpoint and self.expert.startswith(SEARCH)):
+            given = f"{self.init_checkpoint!r} and {self.expert!r}"
+            raise ValueError(f"training option rounds needs an init_checkpoint and an expert such as {SEARCH}turns=8, not {given}")
         self._check_rules()
         self.network_config  # noqa: B018 - it checks its own values
 

@@ -25,11 +25,18 @@ from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_records, records_of
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.rule_sets import with_levels
+from tetrarchia_train.search_targets import JudgedExpert, is_searching
 
 GAMES_PER_JOB = 32  # few: all sets of rules have their turn soon
 CHUNK = 1 << 16  # positions whose legal actions are looked at together
-KINDS = {"games": Kind(np.uint8, (None,)), "actions": Kind(np.int64, (None,)), "counts": Kind(np.int64, (2,))}  # of the file
+KINDS = {  # of the file
+    "games": Kind(np.uint8, (None,)),
+    "actions": Kind(np.int64, (None,)),
+    "values": Kind(np.float32, (None,)),
+    "counts": Kind(np.int64, (2,)),
+}
 KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, maybe with fewer --demo-workers"
+NO_VALUES = np.zeros(0, dtype=np.float32)
 FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
 
 
@@ -39,6 +46,7 @@ class Demonstrations:
 
     games: batch.Games
     actions: NDArray[np.int64]
+    values: NDArray[np.float32]  # what the critic should say of each position, if the expert searched; else there are none
     played: int
     won: int
 
@@ -62,16 +70,21 @@ class NoisyExpert:
     """The policy of a job's games; it keeps what it was asked and what the expert answered."""
 
     def __init__(self, job: Job) -> None:
-        self.expert, self.rng = TeamPolicy(make_agents(job.expert), job.games, job.first_seed), np.random.default_rng(job.first_seed)
+        agents = make_agents(job.expert)
+        self.judged = JudgedExpert(agents[0], job.games) if is_searching(agents) else None
+        self.expert = TeamPolicy([self.judged] * 4 if self.judged else agents, job.games, job.first_seed)
+        self.rng = np.random.default_rng(job.first_seed)
         self.expert.begin(np.arange(job.games), _seeds(job))
         self.noise = self.rng.random(job.games) * 2 * job.noise  # of each game
         self.positions: list[batch.Games] = []
         self.actions: list[NDArray[np.int64]] = []
+        self.values: list[NDArray[np.float32]] = []
 
     def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
         """The expert's action, or sometimes a random one."""
         self.positions.append(games.copy())
         self.actions.append(self.expert.act(games, masks, rows))
+        self.values.append(self.judged.values[rows] if self.judged else NO_VALUES)
         is_random = self.rng.random(len(rows)) < self.noise[rows]
         random = batch.random_actions(masks, self.rng.integers(1, 2**63, len(rows)).astype(np.uint64))
         return np.where(is_random, random, self.actions[-1])
@@ -83,7 +96,7 @@ def play_expert(job: Job) -> Demonstrations:
     policy = NoisyExpert(job)
     batch.play_to_end(games, masks, policy.act)
     won = int(batch.is_won(games).sum())
-    return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), len(games), won)
+    return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), np.concatenate(policy.values), len(games), won)
 
 
 def collect_demonstrations(
@@ -111,9 +124,8 @@ def collect_demonstrations(
 
 
 def _joined(found: Sequence[Demonstrations], number: int) -> Demonstrations:
-    games = np.concatenate([part.games for part in found])[:number]
-    actions = np.concatenate([part.actions for part in found])[:number]
-    return Demonstrations(games, actions, sum(part.played for part in found), sum(part.won for part in found))
+    games, actions, values = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "values"))
+    return Demonstrations(games, actions, values, sum(part.played for part in found), sum(part.won for part in found))
 
 
 def parts_folder(folder: Path, whose: Mapping[str, Any]) -> Path:
@@ -153,22 +165,25 @@ def make_jobs(expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]
 def save_demonstrations(kept: Demonstrations, path: Path) -> None:
     """Keep them for another time."""
     with atomic_write(path) as draft, open(draft, "wb") as file:
-        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, counts=np.array([kept.played, kept.won]))
+        counts = np.array([kept.played, kept.won])
+        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, values=kept.values, counts=counts)
 
 
 def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstrations:
     """What `save_demonstrations` kept; ValueError in one sentence if the file is none, or not by legal actions below this number."""
     try:
         arrays = read_arrays(path, KINDS)
-        rows, actions, (played, won) = arrays["games"], arrays["actions"], map(int, arrays["counts"])
+        rows, actions, values, (played, won) = arrays["games"], arrays["actions"], arrays["values"], map(int, arrays["counts"])
         games = records_of(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
         check_records(games, "games")
         _check_actions(games, actions, num_actions)
+        if len(values) not in (0, len(actions)) or not np.isfinite(values).all():
+            raise ValueError(f"{len(values)} values are not one, a finite number, for each of {len(actions)} positions")
         if not 0 <= won <= played:
             raise ValueError(f"{won} games of {played} are won")
     except ValueError as error:
         raise ValueError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
-    return Demonstrations(games, actions, played, won)
+    return Demonstrations(games, actions, values, played, won)
 
 
 def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:

@@ -3,12 +3,12 @@
 import multiprocessing
 import os
 import signal
+import socket
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection, wait
@@ -17,12 +17,20 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
+from torch.distributed import PrefixStore, Store, TCPStore, rendezvous  # type: ignore[attr-defined]
 
 from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
+from tetrarchia_train.launcher import ADDRESS, PORT, VARIABLES, WORLD_SIZE, Place, launched
 
 TIMEOUT = timedelta(days=7)  # rank 0 may evaluate for long, or be paused
+MEETING = timedelta(minutes=15)  # until all processes of a launcher must have come
+LOOPBACK = "127.0.0.1"
 GRACE = 2.0  # seconds that rank 0 has to end a process that it has left
 PATIENCE = 10.0  # seconds that rank 0 has to notice by itself that another process failed
+
+
+def _nothing(_: Path) -> None:
+    """What most do when a run was kept."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,7 @@ class ProcessGroup:
 
     rank: int = 0
     world_size: int = 1
+    on_save: Callable[[Path], None] = _nothing
 
     @property
     def is_rank_0(self) -> bool:
@@ -56,10 +65,36 @@ class ProcessGroup:
         if self.world_size > 1:
             optimizer.register_step_pre_hook(lambda *_: self._all_reduce([_gradient(one) for one in parameters if one.requires_grad]))
 
-    def barrier(self) -> None:
-        """Wait until all processes have come here."""
+    def any(self, flag: bool) -> bool:
+        """Whether it is so in any of the processes."""
+        if self.world_size == 1:
+            return flag
+        shared = torch.tensor(float(flag))
+        distributed.all_reduce(shared, distributed.ReduceOp.MAX)
+        return bool(shared)
+
+    def share(self, value: Any) -> Any:
+        """The object of rank 0, in all processes."""
+        shared = [value]
         if self.world_size > 1:
-            distributed.barrier()
+            distributed.broadcast_object_list(shared, 0)
+        return shared[0]
+
+    def gather(self, value: Any) -> list[Any]:
+        """The objects of all processes, by rank, in rank 0; nothing in the others."""
+        if self.world_size == 1:
+            return [value]
+        gathered = [None] * self.world_size if self.is_rank_0 else None
+        distributed.gather_object(value, gathered, 0)
+        return gathered or []
+
+    def scatter(self, values: list[Any]) -> Any:
+        """That of these objects, as rank 0 has them, which is for this process."""
+        if self.world_size == 1:
+            return values[0]
+        received: list[Any] = [None]
+        distributed.scatter_object_list(received, values if self.is_rank_0 else None, 0)
+        return received[0]
 
     def _all_reduce(self, gradients: list[Tensor]) -> None:
         total = torch.cat([gradient.flatten() for gradient in gradients])
@@ -67,6 +102,9 @@ class ProcessGroup:
         total /= self.world_size
         for gradient, mean in zip(gradients, total.split([one.numel() for one in gradients]), strict=True):
             gradient.copy_(mean.view_as(gradient))
+
+
+ALONE = ProcessGroup()
 
 
 def _gradient(parameter: Tensor) -> Tensor:
@@ -77,21 +115,76 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 
 @contextmanager
-def process_group(world_size: int, work: Callable[..., Any], *arguments: Any) -> Iterator[ProcessGroup]:
-    """This process as rank 0 of a group; the other processes do `work(group, *arguments)`, and end with it."""
-    if world_size == 1:
-        yield ProcessGroup()
+def launched_group(on_save: Callable[[Path], None] = _nothing) -> Iterator[ProcessGroup]:
+    """The group that a launcher has put this process into; without a launcher this process is alone, and leads.
+
+    on_save: what all of its processes do with the folder of a run that was kept
+    """
+    group = ProcessGroup(*launched() or Place(), on_save)
+    if group.world_size == 1:
+        yield group
         return
-    with tempfile.TemporaryDirectory() as folder, _others() as others:
-        rendezvous = str(Path(folder) / "rendezvous")
+    with _gone_in_one_sentence(), nullcontext() if distributed.is_initialized() else _joined(group):
+        yield group
+        if group.is_rank_0:
+            group.share(None)
+
+
+@contextmanager
+def process_group(world_size: int, work: Callable[..., Any], *arguments: Any, leader: ProcessGroup | None = None) -> Iterator[ProcessGroup]:
+    """This process as rank 0 of a group; the other processes do `work(group, *arguments)`.
+
+    They are those of the launcher, if `leader` leads any, or new ones on this machine, which end with this process.
+    """
+    group = leader or ALONE
+    if launched() and group.world_size != world_size:
+        raise ValueError(f"the run has {world_size} processes, but the launcher has started {group.world_size}")
+    with nullcontext(group) if group.world_size == world_size else _started(world_size) as group:
+        group.share((work, arguments))
+        yield group
+
+
+def follow(group: ProcessGroup) -> Any:
+    """Do what rank 0 asks for until it has nothing more; what came of the last."""
+    result = None
+    while (task := group.share(None)) is not None:
+        work, arguments = task
+        result = work(group, *arguments)
+    return result
+
+
+@contextmanager
+def _gone_in_one_sentence() -> Iterator[None]:
+    """What torch raises in the processes of a launcher when one of them is gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "gloo" not in str(error):
+            raise
+        raise ValueError("another process of the group is gone: go on from what was saved last with --resume") from None
+
+
+@contextmanager
+def _started(world_size: int) -> Iterator[ProcessGroup]:
+    """Rank 0 of processes that it starts with the variables of a launcher."""
+    with _others() as others:
+        store = _own_store()
         with ctrl_c_waiting(signal.SIGTERM):  # for ever in the others: both are for rank 0, who needs them to save
             for rank in range(1, world_size):
-                others.append(Other(ProcessGroup(rank, world_size), rendezvous, work, arguments))
-        with _joined(ProcessGroup(0, world_size), rendezvous) as group:
+                others.append(Other(ProcessGroup(rank, world_size), store.port))
+        with _joined(ProcessGroup(0, world_size), store) as group:
             yield group
+            group.share(None)
         for other in others:
             other.process.join()
             other.check()
+
+
+def _own_store() -> TCPStore:
+    """Where the processes of this machine meet; nobody from elsewhere is heard."""
+    with socket.create_server((LOOPBACK, 0)) as listening:
+        port = listening.getsockname()[1]
+        return TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
 
 
 @contextmanager
@@ -127,10 +220,10 @@ def _watch(others: list["Other"], left: threading.Event) -> None:
 class Other:
     """Another process of the group, on its way to the rendezvous: nobody waits there for one that failed before."""
 
-    def __init__(self, group: ProcessGroup, rendezvous: str, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+    def __init__(self, group: ProcessGroup, port: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.told, there = context.Pipe(duplex=False)
-        self.process = context.Process(target=_worker, args=(group, rendezvous, there, work, arguments), daemon=True)
+        self.process = context.Process(target=_worker, args=(group, port, there), daemon=True)
         self.process.start()
         there.close()
         wait([self.told, self.process.sentinel])
@@ -155,13 +248,14 @@ class Other:
         return f"a process of the group {how}: go on from what was saved last with --resume"
 
 
-def _worker(group: ProcessGroup, rendezvous: str, tell: Connection, work: Callable[..., Any], arguments: Iterable[Any]) -> None:
+def _worker(group: ProcessGroup, port: int, tell: Connection) -> None:
     """Tell that it has begun, and why it cannot go on."""
     end_with_parent()
     tell.send("")
+    os.environ.update(zip(VARIABLES, (str(group.rank), str(group.world_size), LOOPBACK, str(port)), strict=True))
     try:
-        with _joined(group, rendezvous):
-            work(group, *arguments)
+        with _joined(group):
+            follow(group)
     except ValueError as error:
         tell.send(str(error))
     except OSError as error:
@@ -170,15 +264,26 @@ def _worker(group: ProcessGroup, rendezvous: str, tell: Connection, work: Callab
         time.sleep(GRACE)  # if rank 0 is gone, this process ends now, and need not tell of it
         raise
     else:
-        return
+        sys.stdout.flush()
+        os._exit(0)  # threads of torch that end while Python does were seen to abort
     sys.exit(1)
 
 
 @contextmanager
-def _joined(group: ProcessGroup, rendezvous: str) -> Iterator[ProcessGroup]:
-    init_method = f"file://{rendezvous}"
-    distributed.init_process_group("gloo", init_method=init_method, rank=group.rank, world_size=group.world_size, timeout=TIMEOUT)
+def _joined(group: ProcessGroup, store: Store | None = None) -> Iterator[ProcessGroup]:
+    """The processes meet at this store, or at that of the environment (`env://`)."""
+    store = PrefixStore("tetrarchia", store or _store_of_environment())
+    distributed.init_process_group("gloo", store=store, rank=group.rank, world_size=group.world_size, timeout=TIMEOUT)
     try:
         yield group
     finally:
         distributed.destroy_process_group()
+
+
+def _store_of_environment() -> Store:
+    try:
+        return next(rendezvous("env://", timeout=MEETING))[0]
+    except distributed.DistError:
+        where = f"{os.environ[ADDRESS]}:{os.environ[PORT]}"
+        sentence = f"not all {os.environ[WORLD_SIZE]} processes met at {where} within {MEETING.seconds // 60} minutes"
+        raise ValueError(sentence) from None

@@ -11,6 +11,7 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
+LATEST, FINAL = "latest", "final"  # the checkpoint of a run under way, and of a finished one
 
 
 @contextmanager

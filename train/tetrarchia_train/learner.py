@@ -15,13 +15,14 @@ from stable_baselines3.common.logger import Logger
 from torch.nn.functional import mse_loss
 
 from tetrarchia_agents.network import Network
+from tetrarchia_agents.values import GAMMA, shaped_reward
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.distributed import ProcessGroup
+from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.held_out import EvalResult, eval_tasks, evaluate
 from tetrarchia_train.logs import RolloutStats, Stopwatch, log_eval
 from tetrarchia_train.policy import NetworkPolicy, ReusedRolloutBuffer, mixed_precision
@@ -29,9 +30,6 @@ from tetrarchia_train.rule_sets import label, with_levels
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
 
 FIRST_SEED = 1 << 34  # far from the seeds that agents are measured on
-GAMMA = 1.0  # a discount for each step would teach to end turns early; the discount is for each turn, in the terminal reward
-WIN, LOSS = 2.0, 0.0  # a loss costs nothing: else a policy would learn to put off the end
-ALONE = ProcessGroup()
 
 
 @dataclass
@@ -169,15 +167,15 @@ def new_run(config: TrainConfig, network: Network | None, logger: Logger, group:
 
 
 def training_reward(config: TrainConfig) -> ShapedReward:
-    """For winning alone, the more the sooner, shaped by the planner's evaluation."""
-    return ShapedReward(GAMMA, win=WIN, loss=LOSS, turn_discount=config.turn_discount, shaping_coef=config.shaping_coef)
+    """As it is at the beginning of a run."""
+    return shaped_reward(config.turn_discount, config.shaping_coef)
 
 
 def make_env(config: TrainConfig, reward: ShapedReward) -> TetrarchiaVecEnv:
     """The games, shared out among the sets of rules."""
     _check_memory(config)
     rules = [with_levels(one, config.drawn_levels) for one in config.rules]
-    return TetrarchiaVecEnv(config.num_envs, rules=rules, reward=reward, actions=config.actions)
+    return TetrarchiaVecEnv(config.num_envs, rules=rules, reward=reward, actions=config.actions, copy=False)
 
 
 def _check_memory(config: TrainConfig) -> None:

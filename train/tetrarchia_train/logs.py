@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,11 @@ def log_eval(logger: Logger, results: Sequence[EvalResult]) -> None:
         logger.record(f"eval/borders/{result.label}", result.borders)
 
 
+def eval_scalars(results: Sequence[EvalResult]) -> dict[str, Any]:
+    """The same for the file that plots are made from."""
+    return {"win_rates": {one.label: one.win_rate for one in results}, "borders": {one.label: round(one.borders, 3) for one in results}}
+
+
 class ProgressLine(Struct):
     """What a line of the file must have; there is more in it."""
 
@@ -100,6 +105,19 @@ def append_progress(folder: Path, **scalars: Any) -> None:
     """One more line in the file that plots are made from."""
     with open(folder / PROGRESS, "a", encoding="utf-8") as file:
         file.write(json.dumps(scalars) + "\n")
+
+
+def progress_text(timesteps: int, seconds: float, win_rates: Mapping[str, float]) -> str:
+    """A line of that file, for a person."""
+    rates = ", ".join(f"{label} {rate:.1%}" for label, rate in win_rates.items())
+    return f"{timesteps / 1e6:7.2f} M steps, {seconds / 60:5.1f} min: held-out win rates {rates}"
+
+
+def read_progress(folder: Path) -> list[dict[str, Any]]:
+    """The whole lines of that file so far."""
+    path = folder / PROGRESS
+    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+    return [json.loads(line) for line in lines if _timesteps(line) < sys.maxsize]
 
 
 def truncate_progress(folder: Path, timesteps: int) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
+from tetrarchia_train.folders import FINAL, LATEST
 from tetrarchia_train.logs import PROGRESS
-from tetrarchia_train.run import FINAL, LATEST, OPTIONS, RUNS
+from tetrarchia_train.run import OPTIONS, RUNS
 
 CURVE = "curve.jsonl"
 TRIALS = Path(__file__).parents[2] / "docs" / "trials"

@@ -23,9 +23,9 @@ from tetrarchia_env.batched_games import STATE
 from tetrarchia_env.schema import MANY, checked
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.distributed import ProcessGroup
+from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.folders import found_folder, whole_folder
-from tetrarchia_train.learner import ALONE, Run, connect, make_env, make_model, training_reward
+from tetrarchia_train.learner import Run, connect, make_env, make_model, training_reward
 from tetrarchia_train.logs import Stopwatch
 
 RESUME = "resume"
@@ -60,27 +60,23 @@ class Counters(Struct, forbid_unknown_fields=True):
 
 
 def save_run(run: Run, folder: Path) -> None:
-    """Keep the run: whole, in the place of what was kept before. All processes call it."""
-    goal = folder / RESUME
+    """Keep the run: whole, in the place of what was kept before. All processes call it, and rank 0 writes for all."""
+    parts = run.group.gather(_arrays(run))
     if not run.group.is_rank_0:
-        run.group.barrier()
-        _save_arrays(run, goal.with_name(f".{RESUME}.draft"))
-        run.group.barrier()
         return
-    with whole_folder(goal) as draft:
+    with whole_folder(folder / RESUME) as draft:
         counters = Counters(layout_digest(), run.group.world_size, run.model.num_timesteps, run.model._n_updates, run.watch.seconds)
         (draft / COUNTERS).write_bytes(msgspec.json.encode(counters))
         (draft / WEIGHTS).write_bytes(save({name: one.contiguous() for name, one in run.model.policy.state_dict().items()}))
         (draft / OPTIMIZER).write_bytes(save(_optimizer_tensors(run)))
-        run.group.barrier()
-        _save_arrays(run, draft)
-        run.group.barrier()
+        for rank, arrays in enumerate(parts):
+            np.savez(draft / ARRAYS.format(rank), allow_pickle=False, **arrays)
 
 
-def _save_arrays(run: Run, draft: Path) -> None:
+def _arrays(run: Run) -> dict[str, Any]:
+    """What each process has of its own."""
     arrays = {"torch": torch.get_rng_state().numpy(), "episode_starts": run.episode_starts}
-    arrays |= {ENV + name: array for name, array in run.env.batched.state().items()}
-    np.savez(draft / ARRAYS.format(run.group.rank), allow_pickle=False, **arrays)
+    return arrays | {ENV + name: array for name, array in run.env.batched.state().items()}
 
 
 def _optimizer_tensors(run: Run) -> Tensors:
@@ -91,12 +87,13 @@ def _optimizer_tensors(run: Run) -> Tensors:
 
 
 def load_run(config: TrainConfig, folder: Path, logger: Logger, group: ProcessGroup = ALONE) -> Run:
-    """The run as it was kept; `config` may differ in what `CHANGEABLE` names. ValueError in one sentence if it does not fit."""
-    kept, counters = find_kept(folder, config.processes)
+    """The run as it was kept; `config` may differ in what `CHANGEABLE` names. ValueError in one sentence if it does not fit.
+
+    Rank 0 reads for all, so that the other processes need not see the folder.
+    """
     part, reward = config.part(group.rank), training_reward(config)
-    arrays = _read_arrays(kept / ARRAYS.format(group.rank), part.num_envs)
-    shapes = _weight_shapes(config)
-    weights, moments = _read_tensors(kept / WEIGHTS, shapes), _read_tensors(kept / OPTIMIZER, _moment_shapes(shapes), all_needed=False)
+    counters, weights, moments = group.share(_read_common(config, folder) if group.is_rank_0 else None)
+    arrays = group.scatter(_read_parts(config, folder) if group.is_rank_0 else [])
     env = make_env(part, reward)
     model = make_model(part, env)
     model.num_timesteps, model._n_updates = counters.num_timesteps, counters.n_updates
@@ -104,8 +101,22 @@ def load_run(config: TrainConfig, folder: Path, logger: Logger, group: ProcessGr
     model.policy.load_state_dict(weights)
     _restore_optimizer(run, moments)
     connect(run, logger)
-    _restore_arrays(run, arrays, kept)
+    _restore_arrays(run, arrays, folder / RESUME)
     return run
+
+
+def _read_common(config: TrainConfig, folder: Path) -> tuple[Counters, Tensors, Tensors]:
+    """What is the same in all processes: numbers, weights, Adam's moments."""
+    kept, counters = find_kept(folder, config.processes)
+    shapes = _weight_shapes(config)
+    weights = _read_tensors(kept / WEIGHTS, shapes)
+    return counters, weights, _read_tensors(kept / OPTIMIZER, _moment_shapes(shapes), all_needed=False)
+
+
+def _read_parts(config: TrainConfig, folder: Path) -> list[dict[str, Any]]:
+    """The arrays of each process."""
+    kept, _ = find_kept(folder, config.processes)
+    return [_read_arrays(kept / ARRAYS.format(rank), config.part(rank).num_envs) for rank in range(config.processes)]
 
 
 def find_kept(folder: Path, processes: int) -> tuple[Path, Counters]:

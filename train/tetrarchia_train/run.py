@@ -1,11 +1,16 @@
-"""A training run from one end to the other: demonstrations, behaviour cloning, PPO; each stage is kept in the run's folder."""
+"""A training run from one end to the other: demonstrations, behaviour cloning, PPO; each stage is kept in the run's folder.
+
+With `rounds` it is several such runs, a folder each (`expert_iteration.py`).
+"""
 
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,57 +23,93 @@ from stable_baselines3.common.logger import Logger
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.files import write_whole
-from tetrarchia_train.config import TrainConfig, data_of
-from tetrarchia_train.distributed import ProcessGroup, process_group
-from tetrarchia_train.folders import found_folder, only_writer, whole_folder
-from tetrarchia_train.held_out import win_rates
-from tetrarchia_train.learner import ALONE, Run, evaluate_run, new_run, pretrain_critic, train_iteration
-from tetrarchia_train.logs import append_progress, last_measured, new_logger, progress_bar, truncate_progress
+from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
+from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
+from tetrarchia_train.expert_iteration import iterate, round_name
+from tetrarchia_train.folders import FINAL, LATEST, found_folder, only_writer, whole_folder
+from tetrarchia_train.launcher import was_restarted
+from tetrarchia_train.learner import Run, evaluate_run, new_run, pretrain_critic, train_iteration
+from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, progress_text, truncate_progress
 from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
 from tetrarchia_train.warm_start import BC, DEMONSTRATIONS, warm_start, warm_start_card
 
 RUNS = Path("runs")
+Learn = Callable[[TrainConfig, Path, str, str], Path]  # options, folder, last stage, command: to the last checkpoint
 STAGES = ("demonstrations", "bc", "ppo")
-OPTIONS, LATEST, FINAL = "options.yaml", "latest", "final"
+OPTIONS = "options.yaml"
 
 
-def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "") -> Path:
-    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is."""
+def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "", learn: Learn | None = None) -> Path:
+    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is.
+
+    learn: what does the work, if not the processes of the launcher or of this machine
+    """
     if until not in STAGES:
         raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
-    folder = RUNS / name
+    if config.rounds and until != "ppo":
+        raise ValueError(f"until is for a run without rounds, not for {config.rounds}: each of them has all stages")
+    with launched_group() as group:
+        if not group.is_rank_0:
+            return follow(group) or RUNS / name
+        return _train(config, RUNS / name, until, command, learn or partial(learn_here, group))
+
+
+def resume(name: str, changes: dict[str, Any], learn: Learn | None = None) -> Path:
+    """Go on where a run was stopped, or further than it was meant to go; nothing is written if it cannot."""
+    with launched_group() as group:
+        if not group.is_rank_0:
+            return follow(group) or RUNS / name
+        return _resume(RUNS / name, changes, learn or partial(learn_here, group))
+
+
+def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: Learn) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with only_writer(folder):
-        if found_folder(folder / RESUME):
-            raise ValueError(f"run {name!r} has begun: go on with --resume, or choose another name")
-        return _train(config, folder, until, command)
+        begun = found_folder(folder / RESUME) or (folder / round_name(1)).is_dir()
+        if begun and not was_restarted():
+            raise ValueError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
+        _write_options(folder, config, command)
+        return _rounds(config, folder, command, {}, learn) if config.rounds else learn(config, folder, until, command)
 
 
-def resume(name: str, changes: dict[str, Any]) -> Path:
-    """Go on where a run was stopped, or further than it was meant to go; nothing is written if it cannot."""
-    folder = RUNS / name
+def _resume(folder: Path, changes: dict[str, Any], learn: Learn) -> Path:
     if not (folder / OPTIONS).is_file():
         raise ValueError(f"there is no run to resume in {folder}")
     with only_writer(folder):
         began, command = _read_options(folder / OPTIONS)
-        config, command = began.resumed(changes), _continued(command, name, changes)
-        if not found_folder(folder / RESUME):
-            return _train(config, folder, "ppo", command)  # it was stopped before PPO had anything to keep
-        _check_kept(folder, config, changes)
-        _write_options(folder, config, command)
-        with progress_bar() as bar, process_group(config.processes, _go_on, config, folder, command) as group:
-            return _go_on(group, config, folder, command, bar)
+        config, command = began.resumed(changes), _continued(command, folder.name, changes)
+        if config.rounds:
+            _write_options(folder, config, command)
+            return _rounds(config, folder, command, changes, learn)
+        return _go_on_with(config, folder, command, changes, learn)
 
 
-def _train(config: TrainConfig, folder: Path, until: str, command: str) -> Path:
+def _rounds(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any], learn: Learn) -> Path:
+    """Expert iteration from its beginning, or from the round that was under way."""
+    torch.set_num_threads(config.threads)
+    return iterate(config, folder, lambda one, goal: _go_on_with(one, goal, command, changes, learn))
+
+
+def _go_on_with(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any], learn: Learn) -> Path:
     """All stages that are not done yet."""
+    folder.mkdir(exist_ok=True)
+    if found_folder(folder / RESUME):  # else PPO has nothing kept yet
+        _check_kept(folder, config, changes)
     _write_options(folder, config, command)
-    prepare(config)
+    return learn(config, folder, "ppo", command)
+
+
+def learn_here(leader: ProcessGroup, config: TrainConfig, folder: Path, until: str, command: str) -> Path:
+    """All stages that are not done yet, by this process and those that follow it."""
     with progress_bar() as bar:
+        if found_folder(folder / RESUME):
+            with process_group(config.processes, _go_on, config, folder, command, leader=leader) as group:
+                return _go_on(group, config, folder, command, bar)
+        prepare(config)
         network = warm_start(config, folder, until, bar)
         if until != "ppo":
             return folder / (DEMONSTRATIONS if until == "demonstrations" else BC)
-        with process_group(config.processes, _begin, config, network, folder, command) as group:
+        with process_group(config.processes, _begin, config, network, folder, command, leader=leader) as group:
             return _begin(group, config, network, folder, command, bar)
 
 
@@ -128,7 +169,7 @@ def _logger(folder: Path, group: ProcessGroup) -> Logger:
 
 def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
     """The commands that made a run, if it goes on otherwise than it began."""
-    changed = [word for option, value in changes.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    changed = [word for option, value in changes.items() if option in CHANGEABLE for word in (f"--{option.replace('_', '-')}", str(value))]
     return f"{command}; {shlex.join(['tetrarchia', 'train', '--resume', '--name', name, *changed])}" if changed else command
 
 
@@ -144,7 +185,7 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
     if run.timesteps == 0:
         _evaluate(run, folder)  # what PPO adds is what comes after this
     with _stop_requested(run.group) as stop:
-        while run.group.broadcast(run.progress < 1 and not stop()):
+        while run.group.broadcast(run.progress < 1) and not run.group.any(stop()):
             before = run.timesteps
             train_iteration(run)
             bar.update(task, completed=run.progress, description=f"PPO {run.timesteps / 1e6:.1f} M")
@@ -152,17 +193,21 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
                 _evaluate(run, folder)
             if _passes(before, run.timesteps, run.config.save_freq):
                 _save(run, folder, command, LATEST)
-        stopped = run.group.broadcast(stop())
+        stopped = run.group.any(stop())
     if stopped:
         _save(run, folder, command, LATEST)
-        if not run.group.is_rank_0:
-            return folder
-        print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {folder.name}")
+        if run.group.is_rank_0:
+            print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {_run_name(folder)}")
         return folder / LATEST
     if run.group.is_rank_0 and last_measured(folder) < run.timesteps:
         _evaluate(run, folder)
     _save(run, folder, command, FINAL)
     return folder / FINAL
+
+
+def _run_name(folder: Path) -> str:
+    """A round lies in the folder of its run."""
+    return folder.name if folder.parent.name == RUNS.name else folder.parent.name
 
 
 def _passes(before: int, after: int, every: int) -> bool:
@@ -174,14 +219,15 @@ def _evaluate(run: Run, folder: Path) -> None:
     if not run.group.is_rank_0:
         return
     results, seconds = evaluate_run(run), run.watch.seconds
-    print(f"{run.timesteps / 1e6:7.2f} M steps, {seconds / 60:5.1f} min: held-out win rates {win_rates(results)}", flush=True)
-    rates, borders = {one.label: one.win_rate for one in results}, {one.label: round(one.borders, 3) for one in results}
-    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), win_rates=rates, borders=borders)
+    measured = eval_scalars(results)
+    print(progress_text(run.timesteps, seconds, measured["win_rates"]), flush=True)
+    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), **measured)
 
 
 def _save(run: Run, folder: Path, command: str, goal: str) -> None:
     """The run to resume, and its network as a checkpoint."""
     save_run(run, folder)
+    run.group.on_save(folder / RESUME)
     if not run.group.is_rank_0:
         return
     made = {
@@ -199,15 +245,16 @@ def _save(run: Run, folder: Path, command: str, goal: str) -> None:
 def _stop_requested(group: ProcessGroup) -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed, or SIGTERM sent, as clusters do: the iteration under way is finished first.
 
-    A second one stops at once. Only rank 0 hears them.
+    A second one stops at once. A launcher tells all its processes.
     """
     asked: list[int] = []
-    if not group.is_rank_0:
+    if threading.current_thread() is not threading.main_thread():  # no other hears signals
         yield lambda: False
         return
 
     def note(number: int, _: Any) -> None:
-        print("stopping after this iteration; Ctrl-C again stops at once, without saving", file=sys.stderr)
+        if group.is_rank_0:
+            print("stopping after this iteration; Ctrl-C again stops at once, without saving", file=sys.stderr)
         asked.append(number)
         restore()
 

@@ -75,7 +75,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
     def tell(progress: float, loss: float) -> None:
         bar.update(task, completed=100 * progress, description=f"behaviour cloning {loss:.3f}")
 
-    cloning = CloningConfig(config.bc_epochs, config.bc_batch_size, config.bc_learning_rate)
+    cloning = CloningConfig(config.bc_epochs, config.bc_batch_size, config.bc_learning_rate, config.vf_coef)
     accuracy = clone(network, demonstrations, cloning, tell)
     seconds = watch.seconds
     results = evaluate(network, eval_tasks(config.eval_levels, config.rules), config.n_eval_episodes)
@@ -84,6 +84,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
         "init_checkpoint": config.init_checkpoint,
         "expert": config.expert,
         "num_demonstrations": len(demonstrations),
+        "num_values": len(demonstrations.values),
         "bc_accuracy": accuracy,
         "seconds": round(seconds),
         "win_rates": {one.label: one.win_rate for one in results},

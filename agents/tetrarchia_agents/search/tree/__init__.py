@@ -1,1 +1,0 @@
-"""Looking several turns ahead, compiled: plans, what chance makes of them, plans again."""

@@ -1,0 +1,171 @@
+"""Search over whole turns: the policy proposes some, the value chooses among them.
+
+The candidates are the policy's greedy turn and others drawn from it, as in sampled policy improvement (Hubert et al., Learning and
+planning in complex action spaces, ICML 2021): what the policy would never do only feeds the value's errors. Each is played up
+to its end or its first attack, and judged by the mean value of the positions that the dice make of it (Tesauro and Galperin,
+On-line policy improvement using Monte-Carlo search, NIPS 1996). All candidates of a game meet the same dice (common random
+numbers), so that small differences show.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_agents.agent import Actions
+from tetrarchia_agents.search.dice_rolls import ROLLS, play_rolls
+from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, rng_states, step
+from tetrarchia_env.constants import ACTIONS
+
+Floats = NDArray[np.float32]
+Amounts = NDArray[np.float64]
+Rngs = NDArray[np.uint64]
+PriorFn = Callable[[Games, Masks], Floats]  # the logarithm of each action's prior
+ValueFn = Callable[[Games], Amounts]  # what each position is worth, finished ones included
+DRAWS, DICE = np.uint64(1), np.uint64(2)  # two RNG streams of one decision
+LONGEST = np.uint64(64)  # actions of a turn: draws of one candidate
+
+
+@dataclass(frozen=True)
+class TurnSearch:
+    """How turns are proposed and judged."""
+
+    turns: int  # candidates for each game
+    temperature: float  # that all but the first, which is greedy, are drawn at
+    chance_samples: int  # times that each of the 36 rolls is played
+    margin: float  # that a turn must be better by than the greedy one
+    prior_fn: PriorFn
+    value_fn: ValueFn
+
+    def plan(self, games: Games, masks: Masks) -> list["Plan"]:
+        """The best turn found for each game."""
+        found = self._propose(games, masks)
+        distinct, back = _distinct_rows(found)
+        values = self._judge(found, distinct)[back].reshape(len(games), self.turns)
+        values[:, 0] += self.margin
+        best = values.argmax(axis=1)
+        values[:, 0] -= self.margin
+        rows = np.arange(len(games))
+        return [Plan(found.actions[row], value) for row, value in zip(rows * self.turns + best, values[rows, best].tolist(), strict=True)]
+
+    def _propose(self, games: Games, masks: Masks) -> "Candidates":
+        """Candidates for each game, played until dice fall, another Emperor decides, or the game is over."""
+        found = Candidates(np.repeat(games, self.turns), np.repeat(masks, self.turns, axis=0))
+        while len(found.running):
+            found.play(self._draw(found))
+        return found
+
+    def _draw(self, found: "Candidates") -> Actions:
+        """The next action of each candidate under way."""
+        games, running = found.after[found.running], found.running
+        distinct, back = unique_games(games)
+        log_probs = self.prior_fn(games[distinct], found.masks[running[distinct]])[back]
+        streams = rng_states(rng_states(games["dice"] + DRAWS) + (running % self.turns).astype(np.uint64) * LONGEST)
+        drawn = sample(log_probs / self.temperature, streams + np.uint64(found.played))
+        return np.where(running % self.turns == 0, log_probs.argmax(axis=1), drawn)
+
+    def _judge(self, found: "Candidates", rows: Rows) -> Amounts:
+        """The mean value of what the dice make of each of these candidates."""
+        rolled = found.rolled[rows]
+        outcomes = np.concatenate([found.after[rows[~rolled]], self._roll(found, rows[rolled])])
+        distinct, back = unique_games(outcomes)
+        worth = self.value_fn(outcomes[distinct])[back]
+        values = np.zeros(len(rows))
+        values[~rolled] = worth[: (~rolled).sum()]
+        values[rolled] = worth[(~rolled).sum() :].reshape(-1, ROLLS * self.chance_samples).mean(axis=1)
+        return values
+
+    def _roll(self, found: "Candidates", rows: Rows) -> Games:
+        """Each of these candidates after its last action, by all rolls; those of one candidate stand together."""
+        times = ROLLS * self.chance_samples
+        games, numbers = np.repeat(found.before[rows], times), np.tile(np.arange(times), len(rows))
+        games["dice"] = rng_states(rng_states(games["dice"] + DICE) + numbers.astype(np.uint64))
+        last = np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
+        play_rolls(games, np.repeat(last, times), numbers % ROLLS, np.zeros((len(games), ACTIONS), dtype=np.int8))
+        return games
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A turn up to its end or first attack, and what it is worth."""
+
+    actions: list[int]
+    value: float
+
+
+class Candidates:
+    """Turns, a row each; those of one game stand together."""
+
+    def __init__(self, games: Games, masks: Masks) -> None:
+        self.before, self.after, self.masks = games.copy(), games, masks  # the last action
+        self.actions: list[list[int]] = [[] for _ in games]
+        self.rolled = np.zeros(len(games), dtype=bool)  # whether dice have decided what the last action did
+        self.running = np.arange(len(games))
+        self.played = 0
+
+    def play(self, actions: Actions) -> None:
+        """One more action of each that is running."""
+        rows = self.running
+        before, after, masks = self.after[rows], self.after[rows], self.masks[rows]
+        step(after, actions, masks)
+        self.before[rows], self.after[rows], self.masks[rows] = before, after, masks
+        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+            self.actions[row].append(action)
+        self.rolled[rows] = after["dice"] != before["dice"]
+        self.running = rows[~(self.rolled[rows] | is_over(after) | (agents_to_act(after) != agents_to_act(before)))]
+        self.played += 1
+
+
+def _distinct_rows(found: Candidates) -> tuple[Rows, Rows]:
+    """The first of those that do the same in the same game, and for each candidate which of these it is like."""
+    places: dict[tuple[bytes, int], int] = {}
+    keys = [(game.tobytes(), actions[-1]) for game, actions in zip(found.before, found.actions, strict=True)]
+    back = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+    return np.unique(back, return_index=True)[1], back
+
+
+def unique_games(games: Games) -> tuple[Rows, Rows]:
+    """The first of those that are alike but for their dice, and for each game which of these it is like."""
+    _, first, back = np.unique(position_keys(games), return_index=True, return_inverse=True)
+    return first, back
+
+
+def position_keys(games: Games) -> NDArray[np.void]:
+    """The bytes of each game but for its dice."""
+    keys = games.copy()
+    keys["dice"] = 0
+    return keys.view(np.dtype((np.void, keys.itemsize)))
+
+
+def sample(logits: Floats, dice: Rngs) -> Actions:
+    """An action for each row by the RNG state beside it: where a point between 0 and the sum of chances falls."""
+    chances = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1, dtype=np.float64)
+    points = (rng_states(dice.copy()) >> np.uint64(11)) / 2.0**53 * chances[:, -1]
+    drawn: Actions = (chances > points[:, np.newaxis]).argmax(axis=1)
+    return drawn
+
+
+class PlansUnderWay:
+    """What is left of the turn chosen in each environment: for as long as the game goes as it was foreseen."""
+
+    def __init__(self) -> None:
+        self._rests: dict[int, tuple[bytes, Plan]] = {}
+
+    def forget(self, env_ids: Rows) -> None:
+        """New games begin there."""
+        for env_id in env_ids.tolist():
+            self._rests.pop(env_id, None)
+
+    def recall(self, games: Games, env_ids: Rows) -> list[Plan | None]:
+        """What is left for each game, nothing if it stands otherwise than foreseen."""
+        kept = [self._rests.pop(env_id, (b"", None)) for env_id in env_ids.tolist()]
+        return [rest if key.tobytes() == foreseen else None for key, (foreseen, rest) in zip(position_keys(games), kept, strict=True)]
+
+    def keep(self, games: Games, masks: Masks, env_ids: Rows, plans: list[Plan]) -> None:
+        """Foresee the positions after the first action of each plan that has more; no dice fall before its last."""
+        rows = np.array([row for row, plan in enumerate(plans) if len(plan.actions) > 1], dtype=np.int64)
+        after = games[rows]
+        step(after, np.array([plans[row].actions[0] for row in rows], dtype=np.int64), masks[rows])
+        for row, key in zip(rows.tolist(), position_keys(after), strict=True):
+            self._rests[int(env_ids[row])] = key.tobytes(), Plan(plans[row].actions[1:], plans[row].value)

@@ -1,0 +1,158 @@
+"""BenchMARL: the task, and short runs of MAPPO, IPPO and QMIX on it. Each takes less than two minutes.
+
+In BenchMARL all agents act at every step. Three of our four have nothing to decide: their one legal id has probability 1, so no gradient.
+`python examples/libraries/benchmarl_task.py --algorithm qmix`; longer with `--frames`, whole games with `--level 5300`.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from benchmarl.algorithms import IppoConfig, MappoConfig, QmixConfig
+from benchmarl.environments.pettingzoo.common import PettingZooClass
+from benchmarl.experiment import Callback, Experiment, ExperimentConfig
+from benchmarl.models.mlp import MlpConfig
+from end_game import Counts, Policy, measure, random_policy
+from four_borders import FOUR_BORDERS, RULES, BorderReward, FromFourBorders, Recorded
+from tensordict import TensorDict
+from torchrl.envs import EnvBase
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.envs.utils import ExplorationType, set_exploration_type
+
+from tetrarchia_env import env
+from tetrarchia_env.constants import EMPERORS
+from tetrarchia_env.parallel import TetrarchiaParallel
+from tetrarchia_env.rewards import ShapedReward
+
+GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GROUP = "emperors"
+ALGORITHMS = {"mappo": MappoConfig, "ippo": IppoConfig, "qmix": QmixConfig}
+
+
+class TetrarchiaTask(PettingZooClass):
+    """BenchMARL's PettingZoo task for this game; all four Emperors are one group, so that they share a policy and QMIX can mix them."""
+
+    def get_env_fun(self, num_envs: int, continuous_actions: bool, seed: int | None, device: Any) -> Callable[[], EnvBase]:
+        """One game; BenchMARL puts several side by side."""
+        return lambda: PettingZooWrapper(self.make(), group_map={GROUP: list(EMPERORS)}, categorical_actions=True, seed=seed, device=device)
+
+    def make(self) -> TetrarchiaParallel:
+        """The parallel environment that the configuration asks for."""
+        level, reward = self.config["level"], Recorded(ShapedReward(GAMMA) if self.config["level"] else BorderReward())
+        self.config["rewards"].append(reward)
+        aec = env(level=level, reward=reward) if level else FromFourBorders(env(**RULES, reward=reward))
+        return TetrarchiaParallel(aec)
+
+    def supports_discrete_actions(self) -> bool:
+        """All that there are."""
+        return True
+
+    def max_steps(self, env: EnvBase) -> int:
+        """Of an evaluation."""
+        return 10_000
+
+    def has_render(self, env: EnvBase) -> bool:
+        """Not here: that needs `tetrarchia[render]`, whose av is newer than BenchMARL allows."""
+        return False
+
+
+class Count(Callback):
+    """What the learner is about to learn from."""
+
+    def __init__(self, rewards: list[Recorded]) -> None:
+        super().__init__()
+        self.rewards, self.counts = rewards, Counts()
+
+    def on_setup(self) -> None:
+        """The steps so far were TorchRL's, to see what there is."""
+        for reward in self.rewards:
+            reward.given = 0.0
+
+    def on_batch_collected(self, batch: TensorDict) -> None:
+        """Idle rows are fake only if there was something to choose in them."""
+        own, acting = batch[GROUP], batch[GROUP, "info", "agent"].long()
+        masks, is_idle = own["action_mask"], acting.reshape(*batch.shape, len(EMPERORS)) != torch.arange(len(EMPERORS))
+        paid = batch["next", GROUP, "reward"]
+        self.counts.steps += batch.numel()
+        self.counts.illegal += int((~masks.gather(-1, own["action"].unsqueeze(-1))).sum())
+        self.counts.fake += int((masks.sum(-1) != 1)[is_idle].sum())
+        self.counts.given = len(EMPERORS) * sum(reward.given for reward in self.rewards)
+        self.counts.learned += float(paid.sum(dtype=torch.float64))
+        print(f"{self.counts.steps:,} steps, mean reward a step {paid.mean():.3f}", flush=True)
+
+
+def configure(options: argparse.Namespace, folder: str) -> ExperimentConfig:
+    """BenchMARL's defaults, but for a run of minutes."""
+    config = ExperimentConfig.get_from_yaml()
+    config.gamma, config.lr, config.max_n_frames = GAMMA, options.lr, options.frames
+    config.on_policy_collected_frames_per_batch = config.off_policy_collected_frames_per_batch = options.batch_size
+    config.on_policy_n_envs_per_worker = config.off_policy_n_envs_per_worker = 4
+    config.on_policy_minibatch_size, config.on_policy_n_minibatch_iters = 128, 10
+    config.off_policy_n_optimizer_steps, config.off_policy_train_batch_size, config.off_policy_memory_size = 60, 128, 20_000
+    config.soft_target_update, config.hard_target_update_frequency = False, 60
+    config.evaluation, config.render, config.loggers, config.create_json, config.save_folder = False, False, [], False, folder
+    return config
+
+
+def train(options: argparse.Namespace, folder: str) -> tuple[Policy, Counts]:
+    """The policy and the counts."""
+    rewards: list[Recorded] = []
+    count = Count(rewards)
+    model = MlpConfig(num_cells=[128, 128], activation_class=torch.nn.Tanh, layer_class=torch.nn.Linear)
+    experiment = Experiment(
+        task=TetrarchiaTask("TETRARCHIA", {"level": options.level, "rewards": rewards}),
+        algorithm_config=ALGORITHMS[options.algorithm].get_from_yaml(),
+        model_config=model,
+        critic_model_config=model,
+        seed=options.seed,
+        config=configure(options, folder),
+        callbacks=[count],
+    )
+    experiment.run()
+    return best_of(experiment.policy), count.counts
+
+
+def best_of(policy: Any) -> Policy:
+    """What the group's policy likes best, for the one who acts; it looks at each Emperor's own observation only."""
+
+    @torch.no_grad()
+    def choose(obs: Any, masks: Any, agents: Any) -> Any:
+        rows, legal = (torch.from_numpy(own)[:, None].expand(-1, len(EMPERORS), -1) for own in (obs, masks.astype(bool)))
+        own = TensorDict({"observation": {"observation": rows}, "action_mask": legal}, rows.shape[:2])
+        with set_exploration_type(ExplorationType.DETERMINISTIC):
+            chosen = policy(TensorDict({GROUP: own}, [len(obs)]))
+        return chosen[GROUP, "action"].numpy()[np.arange(len(obs)), agents]
+
+    return choose
+
+
+def parse() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--algorithm", choices=list(ALGORITHMS), default="mappo", help="of BenchMARL")
+    parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
+    parser.add_argument("--frames", type=int, default=8_000, help="decisions to learn from")
+    parser.add_argument("--batch-size", type=int, default=500, help="decisions an iteration")
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
+    parser.add_argument("--seed", type=int, default=0, help="of training")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train and measure."""
+    options = parse()
+    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    with tempfile.TemporaryDirectory() as folder:
+        policy, counts = train(options, str(Path(folder)))
+    rules: dict[str, Any] = {"level": options.level} if options.level else {"initial_states": [FOUR_BORDERS]}
+    print(f"random: {measure(random_policy(), **rules)}")
+    print(f"after {counts.steps:,} steps: {measure(policy, **rules)}")
+    print(counts)
+
+
+if __name__ == "__main__":
+    main()

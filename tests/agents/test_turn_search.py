@@ -1,0 +1,264 @@
+"""Search over whole turns: what is proposed, how it is judged, and the agent that plays the best."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from helpers.configurations import ONE_BY_ONE  # noqa: E402
+from helpers.positions import position  # noqa: E402
+from tetrarchia_agents import TeamPolicy, make_agent  # noqa: E402
+from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
+from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
+from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_agents.search.dice_rolls import ROLLS, play_rolls  # noqa: E402
+from tetrarchia_agents.turn_search import TurnSearch, sample  # noqa: E402
+from tetrarchia_env.batch import Games, Masks, is_won, legal_masks, new_games, rng_states, step  # noqa: E402
+from tetrarchia_env.board import BOARD  # noqa: E402
+from tetrarchia_env.constants import ACTIONS, END  # noqa: E402
+from tetrarchia_env.engine.combat import odds  # noqa: E402
+from tetrarchia_env.engine.state import OFF  # noqa: E402
+from tetrarchia_env.notation import action_id  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+EVERY_ACTION = NetworkConfig(actions=ACTIONS, node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
+DIOCLETIAN, GALERIUS, MAXIMIAN = 0, 1, 3
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A checkpoint for all actions whose policy prefers something."""
+    folder: Path = tmp_path_factory.mktemp("checkpoints") / "small"
+    torch.manual_seed(1)
+    network = make_network(EVERY_ACTION)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter *= 2
+    save_checkpoint(folder, network, EVERY_ACTION, {"made": {"timesteps": 1}})
+    return str(folder)
+
+
+def uniform(games: Games, masks: Masks) -> np.ndarray:
+    """All legal actions alike, the first of them the greedy one."""
+    return np.where(masks, np.float32(0), np.float32(-np.inf))
+
+
+def search_for(value_fn, turns: int = 64, margin: float = 0.0) -> TurnSearch:  # type: ignore[no-untyped-def]
+    return TurnSearch(turns, 1.0, 1, margin, uniform, value_fn)
+
+
+def rolled(game: Games, action: int) -> Games:
+    games = np.repeat(game, ROLLS)
+    games["dice"] = rng_states(np.arange(ROLLS, dtype=np.uint64))
+    play_rolls(games, np.full(ROLLS, action), np.arange(ROLLS), np.zeros((ROLLS, ACTIONS), dtype=np.int8))
+    return games
+
+
+def test_each_roll_of_an_attack_is_played_once_r5_1() -> None:
+    game = position(emperor="maximian", ip=3, armies=[["ETRVRIA", "III", "army"]], tokens={"ROMA": "maximian"})
+    etruria = BOARD.names.index("ETRVRIA")
+    wins, losses = odds(game[0], MAXIMIAN, etruria)
+
+    after = rolled(game, action_id("attack ETRVRIA"))
+
+    assert int((after["reserve"][:, 2] == 3).sum()) == wins
+    assert int((after["at"][:, MAXIMIAN] == OFF).sum()) == losses
+    assert 0 < wins < ROLLS
+
+
+def test_each_province_is_struck_once_r6_3() -> None:
+    after = rolled(position(), END)
+
+    assert after["unrest"].tolist() == [1 << province if province not in position()["at"] else 0 for province in range(ROLLS)]
+    assert (after["turn"] == 9).all()
+
+
+def test_a_turn_without_ip_left_ends_by_itself_r3_5() -> None:
+    after = rolled(position(ip=1), action_id("move GALATIA"))
+
+    assert int((after["unrest"] > 0).sum()) == ROLLS - 3  # the provinces with an Emperor are protected
+    assert (after["turn"] == 9).all()
+
+
+def test_the_best_turn_is_found_and_played_to_its_end() -> None:
+    """The value likes Diocletian on his way: a turn of several moves."""
+    goal = BOARD.names.index("MOESIA SVPERIOR")
+
+    [plan] = search_for(lambda games: (games["at"][:, DIOCLETIAN] == goal).astype(float), 512).plan(position(), legal_masks(position()))
+
+    game = position()
+    masks = legal_masks(game)
+    for action in plan.actions:
+        step(game, np.array([action]), masks)
+    assert game["at"][0, DIOCLETIAN] == goal
+    assert len(plan.actions) > 1
+    assert plan.value == 1.0
+
+
+def test_turns_that_differ_in_nothing_that_counts_are_worth_the_same() -> None:
+    """All candidates meet the same dice: what they do not change shows no difference, however many dice fall."""
+    game = position(ip=1, armies=[["GERMANIA MAGNA", "III", "army"]], tokens={"BELGICA": "revolt", "BRITANNIA": "unrest"})
+    values: list[set[float]] = []
+    for turns in (1, 64):
+        search = search_for(lambda games: games["army_at"].sum(axis=1).astype(float), turns)
+        values.append({plan.value for plan in search.plan(game, legal_masks(game))})
+
+    assert values[0] == values[1]
+
+
+def test_a_turn_must_be_better_than_the_greedy_one_by_a_margin() -> None:
+    game, masks = position(), legal_masks(position())
+    greedy = [int(np.flatnonzero(masks[0])[0])]
+    unmoved = game["at"][0, DIOCLETIAN]
+
+    def moved(games: Games) -> np.ndarray:
+        away: np.ndarray = (games["at"][:, DIOCLETIAN] != unmoved) * 0.5
+        return away
+
+    assert search_for(moved).plan(game, masks)[0].value == 0.5
+    assert search_for(moved, margin=0.4).plan(game, masks)[0].value == 0.5
+    assert search_for(moved, margin=0.6).plan(game, masks)[0].actions == greedy
+
+
+def test_turns_that_are_alike_are_judged_once() -> None:
+    """Whatever the order of their actions: as many turns are judged as there are last positions and actions."""
+    judged: list[int] = []
+
+    def count(games: Games) -> np.ndarray:
+        judged.append(len(games))
+        return np.zeros(len(games))
+
+    game = position(ip=1, emperors={"diocletian": "ROMA"})
+    search_for(count, 512).plan(game, legal_masks(game))
+
+    assert judged[0] <= ROLLS * int(legal_masks(game).sum())
+
+
+def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
+    """R10.1, R5.5: Galerius, attacked after Maximian's turn, 3 against 4, answers; then Diocletian decides, and no dice fall between."""
+    game = position(
+        rules={"variants": ["imperivm"]},
+        dice=(5, 1, 3, 3),
+        emperor="maximian",
+        emperors={"galerius": "NORICVM"},
+        armies=[["PANNONIA INFERIOR", "III", "army"]],
+        tokens={"PANNONIA INFERIOR": "revolt"},
+    )
+    step(game, np.array([END]), legal_masks(game))
+
+    [plan] = search_for(lambda games: (games["at"][:, GALERIUS] != OFF).astype(float)).plan(game, legal_masks(game))
+
+    assert plan.actions == [action_id("boost"), action_id("boost")]
+    assert plan.value == 1.0
+
+
+def test_a_win_is_played_r9_1() -> None:
+    secured = {
+        "BRITANNIA": "constantius",
+        "GERMANIA MAGNA": "constantius",
+        "GAETVLIA": "maximian",
+        "LIBYA": "maximian",
+        "SARMATIA": "galerius",
+    }
+    game = position(emperor="galerius", tokens=secured, emperors={"galerius": "PERSIA"})
+    masks = legal_masks(game)
+
+    step(game, make_agent("ppo:turns=4").act(game, masks, np.zeros(1, dtype=np.int64)), masks)
+
+    assert is_won(game).all()
+
+
+def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
+    """Illegal choices are refused by `step`; the actions of each step."""
+    masks, env_ids = legal_masks(games), np.arange(len(games))
+    team = TeamPolicy([agent] * 4, len(games))
+    team.begin(env_ids, env_ids)
+    played = []
+    for _ in range(steps):
+        live = np.flatnonzero(masks.any(axis=1))
+        actions = np.zeros(len(games), dtype=np.int64)
+        if len(live):
+            actions[live] = team.act(games[live], masks[live], live)
+        step(games, actions, masks)
+        played.append(actions.tolist())
+    return played
+
+
+def test_neither_company_nor_a_game_before_changes_a_choice(saved: str) -> None:
+    agent = PPOAgent(saved, turns=5)
+    together = play(agent, new_games(Options(), range(6))[0], 25)
+
+    alone = play(agent, new_games(Options(), range(3))[0], 25)
+
+    assert [actions[:3] for actions in together] == alone
+
+
+def test_games_given_stay_as_they_are(saved: str) -> None:
+    games, masks = new_games(Options(level="4011"), range(2))
+    before, legal = games.copy(), masks.copy()
+
+    PPOAgent(saved, turns=4).act(games, masks, np.arange(2))
+
+    assert (games == before).all()
+    assert (masks == legal).all()
+
+
+def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> None:
+    """The RNG states after the first decision do not matter, until dice fall; in another position it plans anew."""
+    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    game, masks = new_games(Options(level="4011"), [1])
+    [plan] = agent.search.plan(game, masks)
+    assert len(plan.actions) > 2
+
+    first = int(agent.act(game, masks, env_id)[0])
+    step(game, np.array([first]), masks)
+    game["dice"] = 77
+    followed, again = agent.act(game, masks, env_id)[0], agent.act(game, masks, env_id)[0]
+
+    assert [first, followed] == plan.actions[:2]
+    assert again == agent.search.plan(game, masks)[0].actions[0]
+
+
+def test_a_new_game_is_planned_anew(saved: str) -> None:
+    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    game, masks = new_games(Options(level="4011"), [1])
+    step(game, agent.act(game, masks, env_id), masks)
+    game["dice"] = 77
+
+    agent.begin(env_id)
+
+    assert agent.act(game, masks, env_id)[0] == agent.search.plan(game, masks)[0].actions[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
+def test_plays_every_configuration(saved: str, options: Options) -> None:
+    games, _ = new_games(options, range(3))
+    play(PPOAgent(saved, turns=3), games, 60)
+    assert (games["turn"] > 0).all()
+
+
+def test_draws_fall_as_likely_as_they_should() -> None:
+    logits = np.log(np.tile(np.array([0.5, 0.3, 0.2], dtype=np.float32), (4000, 1)))
+    drawn = sample(logits, np.arange(4000, dtype=np.uint64))
+    assert np.allclose(np.bincount(drawn) / 4000, [0.5, 0.3, 0.2], atol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("turns=-1", "ppo:turns is from 0 to 1024, not -1"),
+        ("turns=4:temperature=0", r"ppo:temperature is a number above 0, not 0\.0"),
+        ("temperature=nan", "ppo:temperature is a number from 0 on, not nan"),
+        ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
+        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 1024, not 0"),
+        ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
+        ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        make_agent(f"ppo:{options}")

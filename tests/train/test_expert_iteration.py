@@ -1,0 +1,220 @@
+"""Expert iteration: what a search teaches, and rounds that are resumed as if they had not been stopped."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("tensorboard")
+
+from helpers.positions import position  # noqa: E402
+from tetrarchia_agents import make_agent, rollout  # noqa: E402
+from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
+from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_env.batch import legal_masks, new_games, observe, rng_states  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+from tetrarchia_train import run as whole_run  # noqa: E402
+from tetrarchia_train import warm_start  # noqa: E402
+from tetrarchia_train.behavior_cloning import CloningConfig, clone  # noqa: E402
+from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
+from tetrarchia_train.demonstrations import Demonstrations, Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
+from tetrarchia_train.expert_iteration import iterate, round_config  # noqa: E402
+from tetrarchia_train.search_targets import JudgedExpert  # noqa: E402
+
+ALL_BUT_PERSIA = {
+    "BRITANNIA": "constantius",
+    "GERMANIA MAGNA": "constantius",
+    "GAETVLIA": "maximian",
+    "LIBYA": "maximian",
+    "SARMATIA": "galerius",
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of runs in which a first one is finished."""
+    monkeypatch.chdir(tmp_path)
+    whole_run.train(read_preset("tiny").changed({"total_timesteps": 256}), "first")
+    return tmp_path / "runs"
+
+
+def rounds(**changes: object) -> TrainConfig:
+    """Rounds of seconds."""
+    search = {"init_checkpoint": "runs/first/final", "expert": "ppo:turns=3", "rounds": 2, "num_demonstrations": 300}
+    return read_preset("tiny").changed({**search, "total_timesteps": 256, "save_freq": 128, **changes})
+
+
+def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
+    """R9.1: Galerius secures the last border; the value to come is what the end pays but for what shaping has paid before."""
+    game = position(emperor="galerius", tokens=ALL_BUT_PERSIA, emperors={"galerius": "PERSIA"})
+    expert = JudgedExpert(PPOAgent(turns=4), 1)
+
+    expert.act(game, legal_masks(game), np.zeros(1, dtype=np.int64))
+
+    reward = expert.agent.reward
+    assert expert.values[0] == pytest.approx(2 * reward.turn_discount**8 - reward.potential(game)[0], abs=1e-6)
+
+
+def test_all_positions_of_a_planned_turn_have_targets_of_the_same_worth() -> None:
+    """No dice fall within it: value to come and potential add up to what the whole turn is worth."""
+    demonstrations = play_expert(Job("ppo:turns=3", 7, ["4200"], games=1))
+    worth = demonstrations.values + PPOAgent(turns=3).reward.potential(demonstrations.games)
+    planned = demonstrations.games["dice"][1:] == demonstrations.games["dice"][:-1]
+
+    assert len(demonstrations.values) == len(demonstrations.actions)
+    assert np.allclose(worth[1:][planned], worth[:-1][planned], atol=1e-6)
+    assert (worth[1:][~planned] != worth[:-1][~planned]).all()
+
+
+def test_targets_of_a_search_vary_less_than_outcomes() -> None:
+    """One position, other dice for the search and for the games played on from it."""
+    games, masks = new_games(Options(level="4211"), np.full(32, 3))
+    games["dice"] = rng_states(np.arange(32, dtype=np.uint64))
+    expert = JudgedExpert(PPOAgent(turns=4), 32)
+
+    expert.act(games, masks, np.arange(32))
+    outcomes = [2.0 * game.won for game in rollout("ppo", 64, level="4211", seed=500)]
+
+    assert 10 * expert.values.std() < np.std(outcomes)
+
+
+def test_the_value_learns_what_the_search_says(started: Path) -> None:
+    demonstrations = play_expert(Job("ppo:checkpoint=runs/first/final:turns=3", 3, ["4200"], games=8))
+    network = load_checkpoint("runs/first/final").network
+    taught = Demonstrations(demonstrations.games, demonstrations.actions, np.full(len(demonstrations), 1.5, dtype=np.float32), 8, 0)
+
+    clone(network, taught, CloningConfig(8, 64, 3e-3), lambda *_: None)
+
+    with torch.inference_mode():
+        values = network.values(torch.from_numpy(observe(taught.games)))
+    assert abs(float(values.mean()) - 1.5) < 0.2
+
+
+def test_values_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> None:
+    played = play_expert(Job("ppo:turns=2", 3, ["4200"], games=2))
+    save_demonstrations(played, tmp_path / "some.npz")
+    assert (load_demonstrations(tmp_path / "some.npz").values == played.values).all()
+
+    for values in (played.values[:5], np.full(len(played), np.nan, dtype=np.float32)):
+        save_demonstrations(Demonstrations(played.games, played.actions, values, 2, 0), tmp_path / "some.npz")
+        with pytest.raises(ValueError, match="values are not one, a finite number, for each of"):
+            load_demonstrations(tmp_path / "some.npz")
+
+
+def test_each_round_searches_with_the_network_it_begins_with() -> None:
+    config = round_config(rounds(), "runs/x/round-1/final", 2)
+
+    assert (config.rounds, config.seed) == (0, rounds().seed + 1)
+    assert config.init_checkpoint == "runs/x/round-1/final"
+    assert config.expert == "ppo:checkpoint=runs/x/round-1/final:turns=3"
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, when: int) -> None:
+    """The call of this number is the last thing that the process does."""
+    right, calls = getattr(module, name), []
+
+    def wrapped(*arguments: Any) -> Any:
+        calls.append(name)
+        if len(calls) == when:
+            raise KeyboardInterrupt
+        return right(*arguments)
+
+    monkeypatch.setattr(module, name, wrapped)
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (folder / "progress.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+@pytest.mark.slow
+def test_rounds_that_were_killed_end_as_those_that_were_not(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the first round while it clones and while PPO runs, in the second before PPO: every round gains, by decree."""
+    monkeypatch.setattr("tetrarchia_train.expert_iteration._mean_win_rate", lambda line: line.get("round", 99))
+    straight = whole_run.train(rounds(), "straight")
+
+    for module, name, when in ((warm_start, "clone", 1), (whole_run, "train_iteration", 2), (whole_run, "pretrain_critic", 1)):
+        with monkeypatch.context() as patch:
+            fail_once(patch, module, name, when)
+            with pytest.raises(KeyboardInterrupt):
+                whole_run.resume("killed", {}) if (started / "killed").is_dir() else whole_run.train(rounds(), "killed")
+    killed = whole_run.resume("killed", {})
+
+    assert (killed / "weights.safetensors").read_bytes() == (straight / "weights.safetensors").read_bytes()
+    assert curve(started / "killed") == curve(started / "straight")
+    assert {line["round"] for line in curve(started / "killed")} == {0, 1, 2}
+
+
+def made_up(rates: list[float]) -> Callable[[TrainConfig, Path], Path]:
+    """Rounds that were not trained: each leaves a checkpoint and the win rate that it was given."""
+
+    def train_round(config: TrainConfig, folder: Path) -> Path:
+        (folder / "final").mkdir(parents=True)
+        (folder / "final" / "card.json").write_text(folder.name)
+        line = {"timesteps": 10, "seconds": 1, "win_rates": {"4200": rates[int(folder.name[-1]) - 1]}}
+        (folder / "progress.jsonl").write_text(json.dumps(line) + "\n")
+        return folder / "final"
+
+    return train_round
+
+
+@pytest.mark.parametrize(
+    ("rates", "trained", "best"), [([0.5, 0.6, 0.7], 3, "round-3"), ([0.5, 0.4, 0.9], 2, "round-1"), ([0.5, 0.5], 2, "round-1")]
+)
+def test_rounds_go_on_as_long_as_they_gain(started: Path, rates: list[float], trained: int, best: str) -> None:
+    folder = started / "made-up"
+    folder.mkdir()
+
+    final = iterate(rounds(rounds=len(rates)), folder, made_up(rates))
+
+    assert (final / "card.json").read_text() == best
+    assert [line["timesteps"] for line in curve(folder)] == [10 * number for number in range(trained + 1)]
+    assert not (folder / f"round-{trained + 1}").exists()
+
+
+def test_without_any_gain_the_network_stays_what_it_was(started: Path) -> None:
+    folder = started / "made-up"
+    folder.mkdir()
+
+    final = iterate(rounds(), folder, made_up([-1.0, 0.5]))
+
+    assert (final / "weights.safetensors").read_bytes() == (started / "first/final/weights.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"init_checkpoint": ""},
+            "training option rounds needs an init_checkpoint and an expert such as ppo:turns=8, not '' and 'ppo:turns=3'",
+        ),
+        ({"expert": "planner"}, "training option rounds needs an init_checkpoint and an expert such as ppo:turns=8, not .* and 'planner'"),
+        ({"rounds": -1}, "rounds"),
+    ],
+)
+def test_rounds_need_a_search(changes: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        rounds(**changes)
+
+
+def test_rounds_have_all_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="until is for a run without rounds, not for 2"):
+        whole_run.train(rounds(), "some", until="bc")
+
+
+def test_the_preset_begins_with_a_checkpoint_that_can_search() -> None:
+    config = read_preset("expert-iteration")
+    agent = make_agent(round_config(config, config.init_checkpoint, 1).expert)
+    assert isinstance(agent, PPOAgent)
+    assert agent.reward.turn_discount == config.turn_discount == config.final_turn_discount
