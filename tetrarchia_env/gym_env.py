@@ -88,6 +88,7 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
         """What the Emperor to act observes, and the info."""
         status, mask = self.status(), self._legal()
         obs = self.observed_by(status[0])
+        numbers = [np.int64(number) for number in status]  # with a dtype: TorchRL makes its specs from it
         if self.mask_in == "info":
-            return obs, info_of(status, illegal_action, mask)
-        return {"observation": obs, "action_mask": mask}, info_of(status, illegal_action)
+            return obs, info_of(numbers, np.int64(illegal_action), mask)
+        return {"observation": obs, "action_mask": mask}, info_of(numbers, np.int64(illegal_action))

@@ -45,12 +45,3 @@ def test_torchrl_finds_specs_kept_in_the_vector_api(mode: str, mask: str) -> Non
     wrapped = GymWrapper(vector_env(4, level="5000", autoreset_mode=mode, mask=mask))
 
     check_env_specs(wrapped)
-
-
-def test_torchrl_registers_the_infos_of_one_game() -> None:
-    import gymnasium
-    from torchrl.envs.libs.gym import GymWrapper
-
-    wrapped = GymWrapper(gymnasium.make("Tetrarchia-v0", level="5000", mask="info")).auto_register_info_dict()
-
-    assert {"turn", "score", "outcome", "agent", "illegal_action", "action_mask"} <= set(wrapped.reset().keys())

@@ -14,6 +14,7 @@ MODULES = {  # and what their examples need beside the game
     "tetrarchia_env.board": (),
     "tetrarchia_env.constants": (),
     "tetrarchia_env.game": (),
+    "tetrarchia_env.infos": (),
     "tetrarchia_env.notation.actions": (),
     "tetrarchia_env.notation.replays": (),
     "tetrarchia_env.notation.restore": (),

@@ -29,8 +29,9 @@ def test_group_has_exact_versions_and_says_why_it_is_one(group: Path) -> None:
 
 def test_every_test_of_a_library_is_run_in_one_group() -> None:
     named = [name for group in GROUPS for name in named_by(group)]
+    wanted = {str(path.relative_to(ROOT)) for where in ("libraries/test_*.py", "*/test_ray_*.py") for path in ROOT.glob(f"tests/{where}")}
 
-    assert sorted(named) == sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/libraries/test_*.py"))
+    assert sorted(named) == sorted(wanted)
 
 
 def test_every_example_has_a_test_and_is_on_a_page() -> None:

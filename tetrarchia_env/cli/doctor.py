@@ -33,8 +33,8 @@ PACKAGES: dict[str, dict[str, str]] = {
     | {name: name for name in ("safetensors", "tensorboard", "torch")},
     "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
     "plots": {"matplotlib": "matplotlib"},
-    "web": {name: name for name in ("starlette", "uvicorn", "websockets")},
     "ray": {"ray": "ray"},
+    "web": {name: name for name in ("starlette", "uvicorn", "websockets")},
 }
 
 
@@ -286,8 +286,8 @@ CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
     "The game (what is not compiled yet is compiled now)": _game,
     "Pictures": _pictures,
     "Plots": partial(_packages, "plots"),
-    "Playing in the browser": partial(_packages, "web"),
     "Several machines": partial(_packages, "ray"),
+    "Playing in the browser": partial(_packages, "web"),
     "Training (torch takes seconds to load)": partial(_packages, "train"),
     "Checkpoints": _checkpoints,
 }

@@ -181,7 +181,7 @@ def _started(world_size: int) -> Iterator[ProcessGroup]:
 
 
 def _own_store() -> TCPStore:
-    """Where the processes of this machine meet; nobody from elsewhere is heard."""
+    """Where the processes of this machine meet; nobody from elsewhere can connect."""
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
         return TCPStore(LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach())
