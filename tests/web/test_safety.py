@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -223,12 +224,12 @@ def test_a_torn_line_is_left_out_and_a_damaged_file_told(tmp_path: Path, caplog:
 class Process:
     """A server that can be killed."""
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        words = [sys.executable, "-m", "tetrarchia_env", "serve", "--no-open", "--port", str(port), "--state", str(folder)]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    def __init__(self, *command: str) -> None:
+        words, surroundings = [sys.executable, "-m", "tetrarchia_env", *command], {**os.environ, "OMP_NUM_THREADS": "1", "BROWSER": "true"}
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=surroundings)
         assert self.process.stdout
-        line = self.process.stdout.readline()
-        self.port = int(line.partition("localhost:")[2].partition("/")[0])
+        place, _, path = self.process.stdout.readline().partition("localhost:")[2].partition("/")
+        self.port, self.path = int(place), f"/{path.partition(' ')[0]}"
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -239,10 +240,8 @@ class Process:
 
 @pytest.mark.slow
 def test_a_server_that_was_killed_goes_on_with_its_rooms(tmp_path: Path) -> None:
-    from contextlib import ExitStack
-
     with ExitStack() as guests:
-        first = Process(tmp_path)
+        first = Process("serve", "--no-open", "--port", "0", "--state", str(tmp_path))
         server = Server(first.port, None, guests)  # type: ignore[arg-type]
         address = server.make_room(ME, "greedy", "greedy", "greedy", seed=1)
         me = server.visit(address)
@@ -250,12 +249,25 @@ def test_a_server_that_was_killed_goes_on_with_its_rooms(tmp_path: Path) -> None
             me.play(me.my_decision()["choices"][0]["action"])
         before = me.my_decision()
         first.kill()
-        second = Process(tmp_path, first.port)
+        second = Process("serve", "--no-open", "--port", str(first.port), "--state", str(tmp_path))
         again = server.visit(address)
 
         assert again.my_decision() == before
         again.play(before["choices"][-1]["action"])
         second.kill()
+
+
+@pytest.mark.slow
+def test_watch_shows_a_game_live_in_the_browser() -> None:
+    with ExitStack() as guests:
+        watch = Process("watch", "--agents", "greedy,random", "--seed", "2", "--render", "browser")
+        guests.callback(watch.kill)
+        watcher = Server(watch.port, None, guests).visit(watch.path)  # type: ignore[arg-type]
+        watcher.send("on", number=0)
+        watcher.wait_for("decision", lambda told: told["number"] == 1)
+
+        players = [(player["agent"], player["emperors"]) for player in watcher.told["people"]["players"]]
+        assert players == [("greedy", ["diocletian", "galerius"]), ("random", ["constantius", "maximian"])]
 
 
 def test_the_log_holds_no_link(server: Server, caplog: pytest.LogCaptureFixture) -> None:

@@ -124,7 +124,8 @@ def offer(name: str) -> "Offer":
     made = make_agent(name)
     base_only = getattr(made, "actions", ACTIONS) < ACTIONS
     about = AGENTS.get(name.partition(":")[0], "an agent of your own")
-    return web("workers").Offer(partial(make_agent, name), about, hasattr(made, "network"), base_only)  # type: ignore[no-any-return]
+    together = hasattr(made, "network") and not getattr(made, "turns", 0)  # a search would let all others wait
+    return web("workers").Offer(partial(make_agent, name), about, together, base_only)  # type: ignore[no-any-return]
 
 
 def lobby_data(house: "House") -> dict[str, Any]:

@@ -42,23 +42,25 @@ def position(room: Room, number: int, known: set[int]) -> Data:
 class Step:
     """A piece of an action, to be shown before the next."""
 
-    piece: Piece
+    lines: tuple[str, ...]
+    fallen: tuple[int, ...]
     shown: Shown
 
     def data(self, known: set[int]) -> Data:
         """For a page that knows these drawings."""
-        return {"lines": self.piece.lines, "fallen": self.piece.fallen, "view": self.shown.view(known)}
+        return {"lines": self.lines, "fallen": self.fallen, "view": self.shown.view(known)}
 
 
 def steps(room: Room, pieces: Sequence[Piece]) -> list[Step]:
-    """The pieces of the last action that have something to tell; the last one leads to the position itself."""
+    """The pieces of the last action that tell something, with the dice of silent ones before; the last leads to the position itself."""
     agent = room.session.moves[-1].agent
     dice = room.session.moves[-2].dice if len(room.session.moves) > 1 else ""
-    found = []
+    found, fallen = [], tuple[int, ...]()
     for piece in pieces:
-        dice = piece.dice or dice
+        dice, fallen = piece.dice or dice, fallen + piece.fallen
         if piece.lines or piece is pieces[-1]:
-            found.append(Step(piece, Shown(Frame(room.number, snapshot(piece.after), agent, None, piece.lines, dice))))
+            found.append(Step(piece.lines, fallen, Shown(Frame(room.number, snapshot(piece.after), agent, None, piece.lines, dice))))
+            fallen = ()
     return found
 
 

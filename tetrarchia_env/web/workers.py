@@ -55,19 +55,19 @@ class Worker:
 
     def __init__(self, make: Callable[[], Agent], name: str, together: bool) -> None:
         self._make = make
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._most = TOGETHER if together else 1
-        for number in range(1 if together else os.cpu_count() or 1):
-            threading.Thread(target=self._run, name=f"{name} {number}", daemon=True).start()
+        self._queues: list[queue.SimpleQueue[Request]] = [queue.SimpleQueue() for _ in range(1 if together else os.cpu_count() or 1)]
+        for number, requests in enumerate(self._queues):
+            threading.Thread(target=self._run, args=(requests,), name=f"{name} {number}", daemon=True).start()
 
     def ask(self, request: Request) -> None:
-        """It is answered in its turn."""
-        self._requests.put(request)
+        """It is answered in its turn; a room always asks the same thread, whose agent may remember what it planned there."""
+        self._queues[request.env_id % len(self._queues)].put(request)
 
-    def _run(self) -> None:
+    def _run(self, queued: "queue.SimpleQueue[Request]") -> None:
         agent: Agent | None = None
         while True:
-            requests = self._waiting()
+            requests = self._waiting(queued)
             try:
                 agent = agent or self._make()
                 actions = _decide(agent, requests)
@@ -78,11 +78,11 @@ class Worker:
                 for request, action in zip(requests, actions, strict=True):
                     request.tell(action)
 
-    def _waiting(self) -> list[Request]:
-        requests = [self._requests.get()]
+    def _waiting(self, queued: "queue.SimpleQueue[Request]") -> list[Request]:
+        requests = [queued.get()]
         while len(requests) < self._most:
             try:
-                requests.append(self._requests.get_nowait())
+                requests.append(queued.get_nowait())
             except queue.Empty:
                 break
         return requests
