@@ -147,7 +147,7 @@ def _last_byte(path: Path) -> bytes:
 
 
 def read_study(folder: Path) -> Iterator[StudyGame | str]:
-    """The games of a folder's *.jsonl files; for a line that does not hold, a sentence instead; ValueError if there is no such file."""
+    """The games of all files of a folder that end in .jsonl; for a line that does not hold, a sentence; ValueError if there is none."""
     files = sorted(path for path in folder.glob("*.jsonl") if path.is_file())
     if not files:
         raise ValueError(f"there are no games of a study in {folder}: no file there ends in .jsonl")
