@@ -94,6 +94,7 @@ def configure(options: argparse.Namespace, folder: str) -> ExperimentConfig:
     config.on_policy_minibatch_size, config.on_policy_n_minibatch_iters = 128, 10
     config.off_policy_n_optimizer_steps, config.off_policy_train_batch_size, config.off_policy_memory_size = 60, 128, 20_000
     config.soft_target_update, config.hard_target_update_frequency = False, 60
+    config.exploration_eps_end, config.exploration_anneal_frames = 0.05, options.frames // 2  # BenchMARL's own is for millions of frames
     config.evaluation, config.render, config.loggers, config.create_json, config.save_folder = False, False, [], False, folder
     return config
 
