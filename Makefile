@@ -23,6 +23,7 @@ demo: $(READY) ## measure the trained agents against planner and random on the s
 play: $(READY) ## play in the browser, with trained colleagues or with friends
 	@$(BIN)/tetrarchia serve
 
+test: export OMP_NUM_THREADS = 1 # threads of torch in each of several processes would only wait for each other
 test: $(READY) ## run all tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
 	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:turns=2 --seed 1 > /dev/null

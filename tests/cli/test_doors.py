@@ -222,7 +222,7 @@ def test_ctrl_c_in_the_first_moments_leaves_no_traceback(hundredths: int) -> Non
         process.send_signal(signal.SIGINT)
         _, told = process.communicate()
 
-    assert "Traceback" not in told or "site.py" in told  # Python itself had not begun
+    assert "Traceback" not in told or "site.py" in told or "tetrarchia" not in told  # Python, or the line above, had not begun
 
 
 SHADOWS = ("numpy", "random", "socket", "typer", "msgspec", "pickle")

@@ -120,7 +120,7 @@ def _rngs(chance: random.Random, number: int) -> Any:
 
 def states(chance: random.Random) -> None:
     """Bytes of a vector environment, some of them changed, and steps from there."""
-    env = _vector()
+    env = _vector(chance.choice(["NextStep", "SameStep"]))
     env.reset(seed=chance.randrange(1000))
     for _ in range(chance.randint(0, 10)):
         env.step(_legal(env.batched.masks, chance))
@@ -133,12 +133,12 @@ def states(chance: random.Random) -> None:
 
 
 @cache
-def _vector() -> Any:
-    return tetrarchia_v0.vector_env(3, **EVERYTHING.arguments())
+def _vector(autoreset_mode: str) -> Any:
+    return tetrarchia_v0.vector_env(3, autoreset_mode=autoreset_mode, **EVERYTHING.arguments())
 
 
 def _legal(masks: Any, chance: random.Random) -> Any:
-    return np.array([chance.choice(np.flatnonzero(row).tolist()) for row in masks])
+    return np.array([chance.choice(np.flatnonzero(row).tolist() or [0]) for row in masks])  # a game that is over takes anything
 
 
 def _damaged_rows(rows: Any, chance: random.Random) -> Any:

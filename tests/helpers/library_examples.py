@@ -14,6 +14,7 @@ def run_example(name: str, folder: Path, *arguments: str) -> str:
     """What it prints; it must end well, and leave nothing behind in the folder it is run from."""
     paths = os.pathsep.join(str(ROOT / part) for part in ("", "agents", "train", "eval"))
     surroundings = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
+    surroundings.pop("PYTHONSAFEPATH", None)  # set by a command that was tested in this process
     command = [sys.executable, EXAMPLES / f"{name}.py", *arguments]
     run = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
