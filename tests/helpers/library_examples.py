@@ -23,8 +23,8 @@ def run_example(name: str, folder: Path, *arguments: str) -> str:
 
 
 def counted(printed: str) -> dict[str, float]:
-    """The counters of the last line: illegal actions, fake transitions, lost rewards."""
-    last = printed.strip().splitlines()[-1]
+    """The counters of its last line, after which only a library may have said something: illegal actions, fake transitions, lost rewards."""
+    last = [line for line in printed.splitlines() if line.startswith("illegal actions: ")][-1]
     return {name: float(number) for name, number in (part.split(": ") for part in last.split(", "))}
 
 
