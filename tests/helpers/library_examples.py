@@ -23,7 +23,7 @@ def run_example(name: str, folder: Path, *arguments: str) -> str:
 
 
 def counted(printed: str) -> dict[str, float]:
-    """The counters of its last line, after which only a library may have said something: illegal actions, fake transitions, lost rewards."""
+    """Its counters of illegal actions, fake transitions and lost rewards; a library may have said something after them."""
     last = [line for line in printed.splitlines() if line.startswith("illegal actions: ")][-1]
     return {name: float(number) for name, number in (part.split(": ") for part in last.split(", "))}
 
