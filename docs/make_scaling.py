@@ -1,6 +1,7 @@
 """Write the figures of docs/scaling.md and its picture from benchmarks/scaling.json: `python docs/make_scaling.py`.
 
-`tetrarchia bench --scaling --out benchmarks/scaling.json` writes that file; what a section of it says goes between the marks of its name.
+`tetrarchia bench --scaling` and `python -m tetrarchia_train.scaling` write that file; what a section of it says goes between the marks of
+its name.
 """
 
 import json
@@ -120,7 +121,41 @@ def draw(figures: Figures) -> Any:
     return scaling_curves("Evaluation on many cores", lines, {"simulated cluster": points}, ("cores", "games a second"))
 
 
-SECTIONS: dict[str, Callable[[Figures], str]] = {"evaluation": evaluation}
+def training(figures: Figures) -> str:
+    """Rates here, the two ways to send gradients, the model and its check."""
+    return "\n\n".join([_training_rates(figures), _all_reduces(figures), _training_outlook(figures)])
+
+
+def _training_rates(figures: Figures) -> str:
+    one, two = figures["rates"]["1"], figures["rates"]["2"]
+    fused, ddp = (1000 * figures["updates"][how] for how in ("fused", "ddp"))
+    return (
+        f"One process of the preset `{figures['preset']}` with one thread plays and learns {one:,.0f} decisions a second, "
+        f"two {two:,.0f}: {two / one:.2f} times as many. "
+        f"An update of two processes takes {fused:.1f} ms with the fused buffer and {ddp:.1f} ms with `DistributedDataParallel`."
+    )
+
+
+def _all_reduces(figures: Figures) -> str:
+    rows = (
+        [str(one["processes"]), f"{1000 * one['measured']:.2f}", f"{1000 * one['model']:.2f}", f"{one['measured'] / one['model']:.2f}"]
+        for one in figures["all_reduce"]
+    )
+    ring = figures["ring"]
+    told = (
+        f"Between processes of this machine a message takes {1e6 * ring['message']:.0f} µs; {ring['bandwidth'] / 1e9:.1f} GB/s go through."
+    )
+    return f"{told}\n\n{_table(['processes', 'all-reduce of the gradient, ms', 'model, ms', 'ratio'], rows)}"
+
+
+def _training_outlook(figures: Figures) -> str:
+    one = figures["model"]["1"]
+    rows = ([number, f"{rate:,.0f}", f"{rate / one / int(number):.0%}"] for number, rate in figures["model"].items())
+    text = _table(["processes", "decisions a second by the model", "of perfect scaling"], rows)
+    return f"On a cluster with 0.1 ms a message and 10 Gbit/s:\n\n{text}"
+
+
+SECTIONS: dict[str, Callable[[Figures], str]] = {"evaluation": evaluation, "training": training}
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")

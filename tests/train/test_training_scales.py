@@ -8,7 +8,7 @@ pytest.importorskip("tensorboard")
 
 from tetrarchia_train.config import read_preset
 from tetrarchia_train.distributed import ProcessGroup
-from tetrarchia_train.scaling import Measured, all_reduce_seconds, iteration_seconds, ring_seconds
+from tetrarchia_train.scaling import Measured, all_reduce_seconds, figures, iteration_seconds, ring_seconds
 
 MEASURED = Measured(rollout=2.0, rollout_deviation=0.1, update=0.05, gradient_bytes=1_000_000)
 
@@ -29,3 +29,12 @@ def test_one_process_waits_for_nobody() -> None:
 
 def test_every_time_is_measured() -> None:
     assert len(all_reduce_seconds(ProcessGroup(), 10, times=3)) == 3
+
+
+@pytest.mark.slow
+def test_all_that_the_page_tells_is_measured() -> None:
+    found = figures("tiny")
+
+    assert all(rate > 0 for rate in found["rates"].values())
+    assert [one["processes"] for one in found["all_reduce"]] == [2, 4]
+    assert found["model"][1000] > found["model"][1] > 0

@@ -1,18 +1,21 @@
 """How training goes on with more processes: what an update costs here, and a model of what it costs on many machines.
 
 `python -m tetrarchia_train.scaling` measures one process, two, and their all-reduce, by one fused buffer and by torch's
-DistributedDataParallel (Li and others, PyTorch Distributed, VLDB 2020), and prints the model's table. The model: a ring all-reduce
-(Patarasuk and Yuan, JPDC 2009) sends 2 (N - 1) / N of the gradient from every process in 2 (N - 1) messages, and all wait for the slowest
-of N rollouts, some sqrt(2 ln N) standard deviations above their mean.
+DistributedDataParallel (Li and others, PyTorch Distributed, VLDB 2020), and keeps them beside what the model says. The model: a
+ring all-reduce (Patarasuk and Yuan, JPDC 2009) sends 2 (N - 1) / N of the gradient from every process in 2 (N - 1) messages, and all wait
+for the slowest of N rollouts, some sqrt(2 ln N) standard deviations above their mean.
 """
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log, sqrt
+from pathlib import Path
 from statistics import mean, median, stdev
+from typing import Any
 
 import torch
 from stable_baselines3.common.logger import Logger
@@ -20,10 +23,11 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tetrarchia_agents.network import make_network
+from tetrarchia_env.files import check_goals, write_whole
 from tetrarchia_train.config import TrainConfig, read_preset
 from tetrarchia_train.distributed import ProcessGroup, process_group
 from tetrarchia_train.learner import collect_rollouts, new_run
-from tetrarchia_train.run import prepare
+from tetrarchia_train.run import measure_fps, prepare
 
 PROCESSES = (1, 2, 4, 10, 100, 1000)
 SIZES = (1_000, 1_000_000)  # numbers of an all-reduce: what a message costs, and what a byte costs
@@ -122,32 +126,45 @@ def fitted_ring() -> tuple[float, float]:
     return small / 2, 4 * SIZES[1] / max(large - small, 1e-9)
 
 
-def report(preset: str) -> None:
-    """All of it, in lines."""
+def figures(preset: str) -> dict[str, Any]:
+    """All that is measured, as the page keeps it."""
     config = read_preset(preset).changed({"threads": 1, "processes": 2})
     measured, (message, bandwidth) = measure(config), fitted_ring()
-    print(f"gradient: {measured.gradient_bytes} bytes an update")
-    for how in ("fused", "ddp"):
-        print(f"update of a minibatch, two processes, {how}: {1000 * median(together(2, minibatch_seconds, config, how)):.2f} ms")
-    print(f"all-reduce here: {1e6 * message:.0f} us a message, {bandwidth / 1e9:.2f} GB/s")
-    for processes in (2, 4):
-        found = median(together(processes, all_reduce_seconds, measured.gradient_bytes // 4))
-        model = ring_seconds(processes, measured.gradient_bytes, message, bandwidth)
-        print(f"all-reduce of the gradient, {processes} processes: {1000 * found:.2f} ms measured, {1000 * model:.2f} ms by the model")
-    steps = config.num_envs * config.n_steps
-    print("processes | steps/s by the model | of perfect scaling")
-    one = steps / iteration_seconds(measured, config, 1, *NETWORK)
-    for processes in PROCESSES:
-        speed = processes * steps / iteration_seconds(measured, config, processes, *NETWORK)
-        print(f"{processes:9} | {speed:20.0f} | {speed / one / processes:.0%}")
+    size = measured.gradient_bytes
+    return {
+        "preset": preset,
+        "measured": asdict(measured),
+        "rates": {number: measure_fps(config.changed({"processes": number})) for number in (1, 2)},
+        "updates": {how: median(together(2, minibatch_seconds, config, how)) for how in ("fused", "ddp")},
+        "ring": {"message": message, "bandwidth": bandwidth},
+        "all_reduce": [
+            {
+                "processes": n,
+                "measured": median(together(n, all_reduce_seconds, size // 4)),
+                "model": ring_seconds(n, size, message, bandwidth),
+            }
+            for n in (2, 4)
+        ],
+        "model": {number: modelled_rate(measured, config, number) for number in PROCESSES},
+    }
+
+
+def modelled_rate(measured: Measured, config: TrainConfig, processes: int) -> float:
+    """Steps a second of so many processes on a usual cluster."""
+    return processes * config.num_envs * config.n_steps / iteration_seconds(measured, config, processes, *NETWORK)
 
 
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tetrarchia_train.scaling", description="How training goes on with more processes.")
     parser.add_argument("preset", nargs="?", default="ppo", help="the preset whose network and minibatches are measured")
+    parser.add_argument("--out", type=Path, default=Path("scaling.json"), help="the file whose section on training is written")
+    options = parser.parse_args()
     try:
-        report(parser.parse_args().preset)
+        check_goals(options.out)
+        others = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
+        print("measuring: about two minutes; other work on the machine spoils the figures", flush=True)
+        write_whole(options.out, json.dumps({**others, "training": figures(options.preset)}, indent=1) + "\n")
     except ValueError as error:
         print(f"scaling: {error}", file=sys.stderr)
         sys.exit(2)
