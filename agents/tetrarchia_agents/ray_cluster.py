@@ -18,7 +18,7 @@ from tetrarchia_env.schema import one_line
 
 LOCAL, AUTO = "local", "auto"
 ADDRESSES = f"HOST:PORT of a cluster's head, {AUTO} for the one that runs on this machine, or {LOCAL} for a new one"
-ENDED = "ray: this command or its cluster was told to end: what was done is kept, and the same command goes on"
+ENDED = "ray: this command or its cluster was told to end: what was done is kept; the same command goes on, a training with --resume"
 CONNECTION = 10.0  # seconds to reach a port
 NODE_ANSWER = 120.0  # seconds until every node has told what it has: its first process loads this package
 ANSWER = 30.0  # seconds until a cluster has answered, loading Ray included; left alone, Ray tries for two minutes
