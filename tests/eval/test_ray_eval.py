@@ -32,6 +32,7 @@ SHORT = ("--agents", "planner:beam=4", "--level", "4211", "--games", "200")
 SMALL = {"object_store_memory": 100_000_000}
 OWN_AGENT = """
 import os
+import time
 from dataclasses import dataclass
 from tetrarchia_agents import Agent
 
@@ -41,6 +42,7 @@ class Mine(Agent):
         if "MINE" not in os.environ:
             raise ValueError("there is no MINE here")
     def act(self, games, masks, env_ids):
+        time.sleep(0.05)  # else no other worker is worth its start
         first = os.environ["MINE"] == "first"
         return masks.argmax(axis=1) if first else masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 """
