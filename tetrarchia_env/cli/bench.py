@@ -39,10 +39,9 @@ def _measure_all(out: Path, peers: bool, web: bool, before: Path | None) -> None
     for row in chain.from_iterable(asked):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
-    for row in list(ratios(rows)):
+        write_whole(out, report([*rows, *ratios(rows)]))  # what was measured is kept when it is stopped
+    for row in ratios(rows):
         print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
-        rows.append(row)
-    write_whole(out, report(rows))
     print(f"written: {printable(out)}")
 
 

@@ -27,6 +27,7 @@ from tetrarchia_env.files import check_goals, write_whole
 from tetrarchia_train.config import TrainConfig, read_preset
 from tetrarchia_train.distributed import ProcessGroup, process_group
 from tetrarchia_train.learner import collect_rollouts, new_run
+from tetrarchia_train.policy import mixed_precision
 from tetrarchia_train.run import measure_fps, prepare
 
 PROCESSES = (1, 2, 4, 10, 100, 1000)
@@ -58,7 +59,8 @@ def minibatch_seconds(group: ProcessGroup, config: TrainConfig, how: str, update
 
     def update() -> None:
         optimizer.zero_grad()
-        logits, values = module(batch)
+        with mixed_precision(config.precision):
+            logits, values = module(batch)
         (logits.square().mean() + values.square().mean()).backward()
         optimizer.step()
 
@@ -78,7 +80,8 @@ def rollout_seconds(group: ProcessGroup, config: TrainConfig, times: int = 12) -
     """Of rollouts of this process, which do not wait for others."""
     prepare(config, group)
     run = new_run(config, None, Logger(None, []), group)
-    return _timed(group, lambda: collect_rollouts(run), times)
+    with mixed_precision(config.precision):
+        return _timed(group, lambda: collect_rollouts(run), times)
 
 
 def _timed(group: ProcessGroup, work: Callable[[], object], times: int) -> list[float]:
