@@ -139,7 +139,7 @@ def test_killed_under_torchrun_it_resumes_to_the_same_end(undisturbed: object, t
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the processes of a launcher in /proc")
-@pytest.mark.xfail(strict=False, reason="the new processes may wait for ever to meet: two of some six runs, cause unknown")
+@pytest.mark.xfail(strict=False, reason="the new processes may wait for ever to meet: two of three runs on an idle machine, cause unknown")
 def test_torchrun_starts_a_killed_run_again(undisturbed: object, tmp_path: Path) -> None:
     launcher = begun(tmp_path, *TORCHRUN, "--max-restarts", "1", "-m", "tetrarchia_train", *RUN)
     until_kept(tmp_path, launcher)

@@ -1,6 +1,6 @@
 """What a search found as targets of learning: the policy's are the turns that it chose, the value's its mean over the dice.
 
-Every searched position is an example, not only the ends of games: the lesson of TD-Gammon (Tesauro, Temporal difference learning and
+Every searched position is an example, not only the ends of games: what TD-Gammon showed (Tesauro, Temporal difference learning and
 TD-Gammon, CACM 1995) and Athenan (Cohen-Solal, Learning to play two-player perfect-information games without knowledge, 2020).
 A mean over dice carries far less noise than an outcome.
 """
