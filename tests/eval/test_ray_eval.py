@@ -29,6 +29,7 @@ PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval")]
 GAMES = 400
 MATCH = ("--agents", "planner:beam=4", "--level", "4211", "--games", str(GAMES))
 SHORT = ("--agents", "planner:beam=4", "--level", "4211", "--games", "200")
+LONG = (*SHORT[:-1], "100000")  # no machine is so fast that it needs no cluster for them
 SMALL = {"object_store_memory": 100_000_000}
 OWN_AGENT = """
 import os
@@ -209,7 +210,7 @@ def bare_python(folder: Path) -> str:
 
 def test_a_node_without_this_package(empty_cluster: Any, tmp_path: Path) -> None:
     with node(empty_cluster.address, bare_python(tmp_path / "venv"), tmp_path):
-        sentence = refused(tmp_path, *SHORT, "--ray", empty_cluster.address)
+        sentence = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
 
     assert "cannot load tetrarchia (No module named 'tetrarchia_" in sentence
     assert sentence.endswith(f"install version {__version__} there")
@@ -223,7 +224,7 @@ def test_a_node_with_another_version(empty_cluster: Any, tmp_path: Path) -> None
     path = os.pathsep.join([str(tmp_path / "other"), *PACKAGES])
 
     with node(empty_cluster.address, sys.executable, tmp_path, PYTHONPATH=path):
-        sentence = refused(tmp_path, *SHORT, "--ray", empty_cluster.address)
+        sentence = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
 
     assert f"has version 9.9 of tetrarchia, not {__version__}: install the same on all nodes" in sentence
 
@@ -231,7 +232,7 @@ def test_a_node_with_another_version(empty_cluster: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize(("there", "sentence"), [({}, "there is no MINE here"), ({"MINE": "last"}, "has another version of mine.Mine")])
 def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[str, str], sentence: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_AGENT, encoding="utf-8")
-    words = ("--agents", "mine.Mine", "--level", "4211", "--games", "100000", "--ray", empty_cluster.address)
+    words = ("--agents", "mine.Mine", *LONG[2:], "--ray", empty_cluster.address)
 
     with node(empty_cluster.address, sys.executable, tmp_path, PYTHONPATH=os.pathsep.join(PACKAGES), **there):
         assert sentence in refused(tmp_path, *words, MINE="first")
