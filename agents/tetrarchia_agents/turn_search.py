@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions
-from tetrarchia_agents.search.dice_rolls import ROLLS, play_rolls
+from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
 from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, rng_states, step
-from tetrarchia_env.constants import ACTIONS
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
 Rngs = NDArray[np.uint64]
 PriorFn = Callable[[Games, Masks], Floats]  # the logarithm of each action's prior
 ValueFn = Callable[[Games], Amounts]  # what each position is worth, finished ones included
-DRAWS, DICE = np.uint64(1), np.uint64(2)  # two RNG streams of one decision
+DRAWS = np.uint64(1)  # the RNG stream of a decision's draws
 LONGEST = np.uint64(64)  # actions of a turn: draws of one candidate
 
 
@@ -33,7 +32,7 @@ class TurnSearch:
 
     turns: int  # candidates for each game
     temperature: float  # that all but the first, which is greedy, are drawn at
-    chance_samples: int  # times that each of the 36 rolls is played
+    chance_samples: int  # times that the first two dice fall in each of their 36 ways
     margin: float  # that a turn must be better by than the greedy one
     prior_fn: PriorFn
     value_fn: ValueFn
@@ -72,17 +71,13 @@ class TurnSearch:
         worth = self.value_fn(outcomes[distinct])[back]
         values = np.zeros(len(rows))
         values[~rolled] = worth[: (~rolled).sum()]
-        values[rolled] = worth[(~rolled).sum() :].reshape(-1, ROLLS * self.chance_samples).mean(axis=1)
+        values[rolled] = worth[(~rolled).sum() :].reshape(-1, WAYS * self.chance_samples).mean(axis=1)
         return values
 
     def _roll(self, found: "Candidates", rows: Rows) -> Games:
-        """Each of these candidates after its last action, by all rolls; those of one candidate stand together."""
-        times = ROLLS * self.chance_samples
-        games, numbers = np.repeat(found.before[rows], times), np.tile(np.arange(times), len(rows))
-        games["dice"] = rng_states(rng_states(games["dice"] + DICE) + numbers.astype(np.uint64))
-        last = np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
-        play_rolls(games, np.repeat(last, times), numbers % ROLLS, np.zeros((len(games), ACTIONS), dtype=np.int8))
-        return games
+        """Each of these candidates after its last action, by all dice; those of one candidate stand together."""
+        before, last = found.before[rows], np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
+        return play_again(before, last, stratified_rngs(before, WAYS * self.chance_samples))
 
 
 @dataclass(frozen=True)
