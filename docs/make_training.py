@@ -17,6 +17,7 @@ from tetrarchia_train.publish import CURVE, TRIALS
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
 NOTE = "note.txt"  # beside a trial of other code: what was different
+BENCHMARKS, MEASURED = HERE.parent / "benchmarks" / "latest.json", ("ppo", "ppo-more")
 LEARNER = HERE.parent / "train" / "tetrarchia_train" / "learner.py"
 TRIED = (  # options that trials differ in
     "chance_samples",
@@ -41,6 +42,7 @@ def page() -> str:
         curves="\n".join(_pictures()),
         trials="\n".join(_trial_rows()),
         ablation="\n".join(_ablation_rows()),
+        speed="\n".join(_speed_rows()),
     )
 
 
@@ -163,6 +165,15 @@ def _pooled(arm: Sequence[tuple[Point, int]], level: str) -> Estimate:
     return wilson(won, sum(games for _, games in arm))
 
 
+def _speed_rows() -> Iterator[str]:
+    """Microseconds of a step, a column for each preset, and steps a second."""
+    rows = {row["what"]: row["value"] for row in json.loads(BENCHMARKS.read_text(encoding="utf-8"))["rows"]}
+    begins = [f"training, preset {preset}, " for preset in MEASURED]
+    for what in [what.removeprefix(begins[0]) for what in rows if what.startswith(begins[0])]:
+        part = what.removeprefix("one core: ").replace("both cores", "steps a second, both cores")
+        yield f"| {part} | {' | '.join(f'{rows[begin + what]:,.0f}' for begin in begins)} |"
+
+
 def _trained() -> Sequence[str]:
     return [name for name in own_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
 
@@ -237,10 +248,10 @@ With `--rounds` a run is several such runs, each in a folder `round-1`, `round-2
 planner but [`ppo:turns=N`](agents.md) with the network that the round begins with. Every position it comes to is an example
 ([search_targets.py](../train/tetrarchia_train/search_targets.py)), as in TD-Gammon (Tesauro 1995) and Athenan (Cohen-Solal 2020): the
 policy learns how likely the turns that it proposed should be, by the softmax of their values (Abdolmaleki et al. 2018;
-`target_temperature`), the value the search's mean over the dice, which varies far less than outcomes do. Then PPO goes on from there. A round that does not win more held-out games, in the mean of all levels, is the last. `final/` is the best one, and
-`progress.jsonl` has the curve of all rounds; its first line is what they began with, and each round's first point, at none of its own
-timesteps, what learning from the search alone has given. A kill costs what came after the last save: `--resume` goes on in the round
-it was in.
+`target_temperature`), the value the search's mean over the dice, which varies far less than outcomes do. Then PPO goes on from there.
+A round that does not win more held-out games, in the mean of all levels, is the last. `final/` is the best one, and `progress.jsonl` has
+the curve of all rounds; its first line is what they began with, and each round's first point, at none of its own timesteps, what
+learning from the search alone has given. A kill costs what came after the last save: `--resume` goes on in the round it was in.
 
 ## One iteration
 These are the two functions of [learner.py](../train/tetrarchia_train/learner.py) that a run repeats until its steps are played.
@@ -267,6 +278,16 @@ Measured during training, on held-out seeds of its own; the last point of each c
 {checkpoints}
 
 {curves}
+
+## Where the time goes
+Microseconds that a step takes in one process, by `tetrarchia bench`; `ppo` goes twice over each rollout, `ppo-more` once. An update is
+forward and backward through the network: its matrix products are in bfloat16 (`precision`), and what was measured and does not help
+more is less work in the messages (links are few, but the dense product is as fast), `torch.compile`, and leaving out forced decisions,
+which are one in four hundred.
+
+| part | `ppo` | `ppo-more` |
+|---|---:|---:|
+{speed}
 
 ## What was tried
 Short runs on one thread, each after behaviour cloning of the same demonstrations of the planner, cloned once for each network: what was
