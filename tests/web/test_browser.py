@@ -1,10 +1,12 @@
 """The pages in a real browser: a person plays by clicks, by keys, with others, and goes on from a file."""
 
+import itertools
 import json
 import random
 import shutil
 import subprocess
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,16 +20,16 @@ pytest.importorskip("torch")
 
 from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
 from helpers.random_games import random_replay
+from helpers.room_page import (
+    CHOICES, OVER, PATIENCE, PHONE, WIDE, click_in_the_list, click_something, end_of, enter, offered, play_a_turn, played, press_something, wait_for_more,
+)  # fmt: skip
 from helpers.web_server import Server, serving
 from tetrarchia_env.cli.serve import thinkers
 from tetrarchia_env.notation import parse_replay, play_replay
 from tetrarchia_env.options import Options
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)]
-WIDE, PHONE = (1400, 900), (390, 844)
-READY = "document.querySelector('#choices button') !== null || document.getElementById('decide-title').textContent === 'The game is over'"
-CHOICES = """[...document.querySelectorAll('#choices button')].map((button) => ({action: button.dataset.action,
-    key: button.querySelector('kbd')?.textContent.toLowerCase() ?? '', fight: button.classList.contains('combat')}))"""
+LOG = "document.getElementById('log').textContent"
 
 
 @pytest.fixture(name="server", scope="module")
@@ -41,57 +43,6 @@ def a_page(tmp_path: Path) -> Iterator[Browser]:
     with browser(tmp_path / "profile") as page:
         yield page
         assert page.complaints() == []
-
-
-def enter(page: Browser, address: str, size: tuple[int, int] = WIDE) -> None:
-    page.resize(*size, phone=size == PHONE)
-    page.open(address)
-    page.run("localStorage.setItem('pace', '0')")
-    page.open(address)
-
-
-def offered(page: Browser) -> list[dict[str, Any]]:
-    """What the person may do now; nothing when the game is over."""
-    page.wait_for(READY, 60)
-    found: list[dict[str, Any]] = page.run(CHOICES)
-    return found
-
-
-def played(page: Browser) -> int:
-    return int(page.run("Number(document.getElementById('slider').max)"))
-
-
-def wait_for_more(page: Browser, number: int) -> None:
-    page.wait_for(f"Number(document.getElementById('slider').max) > {number}", 60)
-
-
-def click_something(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
-    """A place on the map half of the time, else a button."""
-    number, choice = played(page), rng.choice(choices)
-    places = page.run("[...document.querySelectorAll('#targets .target')].map((target) => target.dataset.place)")
-    if places and rng.random() < 0.5:
-        page.click(f"#targets [data-place='{rng.choice(places)}'] .ring")
-    else:
-        page.click(f'#choices [data-action="{choice["action"]}"]')
-    if not page.run("document.getElementById('card').hidden"):
-        assert page.run("document.querySelector('#card .do') === document.activeElement")
-        page.click("#card .do")
-    wait_for_more(page, number)
-
-
-def press_something(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
-    """By its key, or by going through the list."""
-    number, choice = played(page), rng.choice(choices)
-    if choice["key"]:
-        page.press(choice["key"])
-    else:
-        while page.run("document.activeElement.dataset.action") != choice["action"]:
-            page.press("Down")
-        page.press("Enter")
-    if choice["fight"]:
-        page.wait_for("document.activeElement.classList.contains('do')")
-        page.press("Enter")
-    wait_for_more(page, number)
 
 
 def kept_game(server: Server, page: Browser) -> Any:
@@ -134,8 +85,9 @@ def test_a_whole_game_is_played_by_keyboard_alone(server: Server, page: Browser)
     assert replay.final["outcome"] != "running"
 
 
-def test_two_persons_share_a_game_and_one_loads_the_page_again(server: Server, page: Browser, tmp_path: Path) -> None:
+def test_two_persons_share_a_whole_game_and_one_loads_the_page_again(server: Server, page: Browser, tmp_path: Path) -> None:
     enter(page, f"{server.origin}/")
+    page.fill("#seed", "11")
     page.click("[data-players='2']")
     page.click("#begin")
     page.wait_for("location.pathname.startsWith('/seat/')")
@@ -145,36 +97,39 @@ def test_two_persons_share_a_game_and_one_loads_the_page_again(server: Server, p
     page.click("#people-box summary")
     with browser(tmp_path / "second") as second:
         enter(second, link, PHONE)
-        rng = random.Random(3)
-        for turn in range(6):
-            decider = second if turn % 4 > 1 else page
-            play_a_turn(decider, rng)
-            if turn == 3:
-                second.open(link)
-        second.wait_for(f"document.getElementById('slider').max === '{played(page)}'")
-        assert second.run("document.getElementById('log').textContent") == page.run("document.getElementById('log').textContent")
-        assert offered(second)  # the third Emperor's turn, who is his
-        assert page.run("document.querySelectorAll('#choices button').length") == 0
+        rng, turns = random.Random(3), itertools.count()
+        while decider := whose_decision(page, second):
+            assert (page if decider is second else second).run(CHOICES) == []
+            if next(turns) == 3:
+                load_again_in_the_middle_of_a_turn(second, link)
+            play_a_turn(decider, rng, hurry=0.7)
+
+        assert next(turns) > 4
+        assert second.run(LOG) == page.run(LOG)
+        assert kept_game(server, second) == (replay := kept_game(server, page))
+        assert replay.final["outcome"] != "running"
+        assert {agent for agent, _ in replay.actions} == {"diocletian", "galerius", "constantius", "maximian"}
         assert second.complaints() == []
 
 
-def play_a_turn(page: Browser, rng: random.Random) -> None:
-    """Until another Emperor has the turn."""
-    choices = offered(page)
-    turn = page.run("document.querySelector('#head .turn').textContent")
-    while choices and page.run("document.querySelector('#head .turn').textContent") == turn:
-        ends = [choice for choice in choices if choice["action"] == "end"]
-        click_something_in_the_list(page, (ends or choices)[0] if rng.random() < 0.3 else rng.choice(choices))
-        choices = page.run(CHOICES)
+def whose_decision(*pages: Browser) -> Browser | None:
+    """The page that is asked; None when the game is over."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if asked := next((page for page in pages if page.run(CHOICES)), None):
+            return asked
+        if all(page.run(OVER) for page in pages):
+            return None
+    raise AssertionError("nobody is asked, and the game is not over")
 
 
-def click_something_in_the_list(page: Browser, choice: dict[str, Any]) -> None:
-    number = played(page)
-    page.click(f'#choices [data-action="{choice["action"]}"]')
-    if choice["fight"]:
-        page.click("#card .do")
-    wait_for_more(page, number)
-    page.wait_for("document.getElementById('decide-title').textContent !== 'It goes on…'")
+def load_again_in_the_middle_of_a_turn(page: Browser, link: str) -> None:
+    """The same decision is offered afterwards, in the same game."""
+    click_in_the_list(page, next(choice for choice in offered(page) if choice["action"].startswith(("move", "enter"))))
+    choices, log = offered(page), page.run(LOG)
+    page.open(link)
+    assert offered(page) == choices
+    assert page.run(LOG) == log
 
 
 def test_a_game_goes_on_from_a_replay_file_and_an_action_is_taken_back(server: Server, page: Browser, tmp_path: Path) -> None:
@@ -192,7 +147,7 @@ def test_a_game_goes_on_from_a_replay_file_and_an_action_is_taken_back(server: S
     assert played(page) == 9
 
     free = next(choice for choice in choices if choice["action"].startswith(("move", "fleet", "enter")))
-    click_something_in_the_list(page, free)
+    click_in_the_list(page, free)
     page.press("u")
     page.wait_for("document.getElementById('slider').max === '9'")
     assert [one["action"] for one in offered(page)] == [one["action"] for one in choices]
@@ -235,7 +190,7 @@ def test_the_barbarian_phase_is_shown_step_by_step_and_can_be_skipped(server: Se
     offered(page)
     page.run("(document.getElementById('pace').value = '1600', 0)")
     while not any(choice["action"] == "end" for choice in offered(page)):
-        click_something_in_the_list(page, offered(page)[0])
+        click_in_the_list(page, offered(page)[0])
     page.press("e")
     page.wait_for("document.querySelectorAll('#tray svg').length > 0")
     assert page.run("document.getElementById('decide-title').textContent") == "It goes on…"
@@ -280,7 +235,7 @@ def test_no_serious_fault_of_accessibility(server: Server, page: Browser, axe: s
     if place == "over":
         page.click("#people-box summary")
         while (choices := offered(page)) and played(page) < 400:
-            click_something_in_the_list(page, next((one for one in choices if one["action"] == "end"), choices[0]))
+            click_in_the_list(page, end_of(choices))
     found = page.run_program(
         f"{axe}; axe.run().then((found) => done(found.violations.map((one) => [one.impact, one.id, one.nodes[0].html])))"
     )
