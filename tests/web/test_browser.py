@@ -21,7 +21,20 @@ pytest.importorskip("torch")
 from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
 from helpers.random_games import random_replay
 from helpers.room_page import (
-    CHOICES, OVER, PATIENCE, PHONE, WIDE, click_in_the_list, click_something, end_of, enter, offered, play_a_turn, played, press_something, wait_for_more,
+    CHOICES,
+    OVER,
+    PATIENCE,
+    PHONE,
+    WIDE,
+    click_in_the_list,
+    click_something,
+    end_of,
+    enter,
+    offered,
+    play_a_turn,
+    played,
+    press_something,
+    wait_for_more,
 )  # fmt: skip
 from helpers.web_server import Server, serving
 from tetrarchia_env.cli.serve import thinkers
