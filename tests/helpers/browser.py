@@ -43,6 +43,12 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
         self.command("Emulation.setDeviceMetricsOverride", **size)
 
+    def forget(self, origin: str) -> None:
+        """As if it were new: nothing kept of this server's pages, an ordinary window."""
+        self.command("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+        self.command("Emulation.clearDeviceMetricsOverride")
+        self.command("Emulation.setEmulatedMedia", media="", features=[])
+
     def command(self, name: str, **values: object) -> Any:
         """A command of the DevTools."""
         return self._post("goog/cdp/execute", cmd=name, params=values)

@@ -1,9 +1,12 @@
 """A room's page in a real browser, used as a person does: by clicks on the map or in the list, by keys, by touch."""
 
+import json
 import random
 from typing import Any
 
 from helpers.browser import Browser
+from helpers.web_server import Server
+from tetrarchia_env.notation import Replay, parse_replay, play_replay
 
 WIDE, PHONE = (1400, 900), (390, 844)
 PATIENCE = 60  # seconds: other work may go on on the machine
@@ -90,3 +93,11 @@ def play_a_turn(page: Browser, rng: random.Random, hurry: float = 0.3) -> None:
     while choices and page.run(TURN) == turn:
         click_in_the_list(page, end_of(choices) if rng.random() < hurry else rng.choice(choices))
         choices = page.run(CHOICES)
+
+
+def kept_game(server: Server, page: Browser) -> Replay:
+    """What the page saves, played again."""
+    path = page.run("document.getElementById('save-replay').getAttribute('href')")
+    replay = parse_replay(json.loads(server.get(path)[2]))
+    assert len(list(play_replay(replay))) == len(replay.actions)
+    return replay
