@@ -62,6 +62,11 @@ class Browser:
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
         self._post(f"element/{element}/click")
 
+    def tap(self, x: float, y: float) -> None:
+        """Touch this point of the window with a finger."""
+        deeds = [{"type": "pointerMove", "x": x, "y": y}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]
+        self._post("actions", actions=[{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": deeds}])
+
     def fill(self, selector: str, words: str) -> None:
         """Type into a field; for one that takes a file, its path."""
         element = self._post("element", using="css selector", value=selector)[ELEMENT]

@@ -1,5 +1,7 @@
 """The pages for everybody: a phone's touch screen, reduced motion, and what a checker of accessibility finds."""
 
+import itertools
+import random
 import shutil
 import subprocess
 import tarfile
@@ -11,10 +13,85 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser
-from helpers.room_page import PHONE, WIDE, click_in_the_list, end_of, enter, offered, played
+from helpers.room_page import PATIENCE, PHONE, WIDE, click_in_the_list, end_of, enter, offered, played, wait_for_more
 from helpers.web_server import Server
+from tetrarchia_env.board import BOARD
 
 pytestmark = pytest.mark.slow
+
+
+SMALLEST = 24  # CSS pixels, WCAG 2.2, success criterion 2.5.8
+SMALL = f"""[...document.querySelectorAll('a[href], button, input, select, summary')].filter((one) => one.checkVisibility())
+    .map((one) => [one.outerHTML, (one.closest('label') ?? one).getBoundingClientRect()])
+    .filter(([, box]) => box.width < {SMALLEST} || box.height < {SMALLEST}).map(([words]) => words)"""
+UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+EVERYWHERE = """import('/static/board.js').then((board) => {
+    const spaces = Object.keys(JSON.parse(document.getElementById('data').textContent).spaces);
+    board.showTargets(spaces.map((place) => ({place, action: '', label: '', cost: '1 IP'})), () => {}, () => {}); done(spaces); })"""
+PLACES = """[...document.querySelectorAll('#targets .target')].map((target) => {
+    const box = target.querySelector('.ring').getBoundingClientRect();
+    return [target.dataset.place, (box.left + box.right) / 2, (box.top + box.bottom) / 2]; })"""
+OFFERED = """import('/static/board.js').then((board) => done(arguments[0].map(([x, y]) =>
+    document.getElementById('view').contains(document.elementFromPoint(x, y)) && board.chosenAt(x, y).map((choice) => choice.place))))"""
+
+
+def test_on_a_phone_all_that_can_be_clicked_is_large_enough(server: Server, page: Browser) -> None:
+    enter(page, f"{server.origin}/", PHONE)
+    page.run(UNFOLD)
+    assert page.run(SMALL) == []
+    enter(page, server.origin + server.make_room("person 1", "person 2", "random", "random", seed=5), PHONE)
+    offered(page)
+    page.press("h")
+    page.wait_for("document.querySelectorAll('#coach li').length > 0", PATIENCE)
+    page.run(UNFOLD)
+    assert page.run(SMALL) == []
+
+
+def test_on_a_phone_a_finger_reaches_every_place_on_the_map(server: Server, page: Browser) -> None:
+    """A square of 24 pixels is each one's own, though all are offered at once: a touch there means this place, maybe a neighbour too."""
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, seed=5), PHONE)
+    offered(page)
+    assert len(page.run_program(EVERYWHERE)) == len(BOARD.names) + len(BOARD.zones)
+    for place, x, y in page.run(PLACES):
+        touched = page.run_program(OFFERED, [(x, y), *corners(x, y)])
+        assert [place in found for found in touched] == [True] * 5, place
+        assert touched[0] == [place]
+
+
+def corners(x: float, y: float) -> list[tuple[float, float]]:
+    """Of the square around this point, as far as it is on the screen."""
+    far = SMALLEST / 2 - 0.5
+    return [(min(x + across, PHONE[0] - 1), y + down) for across in (-far, far) for down in (-far, far)]
+
+
+def test_on_a_phone_the_large_map_shows_who_acts(server: Server, page: Browser) -> None:
+    enter(page, server.origin + server.make_room("person 1", *["random"] * 3, seed=5), PHONE)
+    while not page.run("document.querySelector('#pieces [data-kind=diocletian].figure')"):
+        click_in_the_list(page, offered(page)[0])
+    page.click("#zoom")
+    offered(page)
+
+    assert page.sees("#pieces [data-kind=diocletian].figure")
+    assert page.run("document.querySelector('.board').getBoundingClientRect().width") > 2 * PHONE[0]
+
+
+def test_where_places_lie_close_together_a_finger_is_offered_both(server: Server, page: Browser) -> None:
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, seed=5), PHONE)
+    rng = random.Random(5)
+    while not (points := crowded(page)):
+        click_in_the_list(page, rng.choice(offered(page)))
+    page.tap(*points[0])
+    page.wait_for("!document.getElementById('card').hidden", PATIENCE)
+    assert page.run("document.querySelectorAll('#card .do').length") == 2
+    number = played(page)
+    page.click("#card .do:nth-of-type(2)")
+    wait_for_more(page, number)
+
+
+def crowded(page: Browser) -> list[tuple[float, float]]:
+    """Halfway between two places whose squares overlap there."""
+    pairs = itertools.combinations([where for _, *where in page.run(PLACES)], 2)
+    return [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in pairs if max(abs(a - c), abs(b - d)) < SMALLEST - 2]
 
 
 @pytest.fixture(name="axe", scope="session")
