@@ -33,6 +33,7 @@ PLACES = """[...document.querySelectorAll('#targets .target')].map((target) => {
     return [target.dataset.place, (box.left + box.right) / 2, (box.top + box.bottom) / 2]; })"""
 OFFERED = """import('/static/board.js').then((board) => done(arguments[0].map(([x, y]) =>
     document.getElementById('view').contains(document.elementFromPoint(x, y)) && board.chosenAt(x, y).map((choice) => choice.place))))"""
+MOVING = """[...document.querySelectorAll('#tray svg, #pieces .fresh')].map((one) => getComputedStyle(one).animationName)"""
 
 
 def test_on_a_phone_all_that_can_be_clicked_is_large_enough(server: Server, page: Browser) -> None:
@@ -92,6 +93,21 @@ def crowded(page: Browser) -> list[tuple[float, float]]:
     """Halfway between two places whose squares overlap there."""
     pairs = itertools.combinations([where for _, *where in page.run(PLACES)], 2)
     return [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in pairs if max(abs(a - c), abs(b - d)) < SMALLEST - 2]
+
+
+@pytest.mark.parametrize(("wish", "moves"), [("reduce", "none"), ("no-preference", "fresh")])
+def test_reduced_motion_is_honoured(server: Server, page: Browser, wish: str, moves: str) -> None:
+    page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": wish}])
+    enter(page, server.origin + server.make_room("person 1", "random", "random", "random", seed=5, level="4000"))
+    offered(page)
+    page.run("(document.getElementById('pace').value = '1600', 0)")
+    while not any(choice["action"] == "end" for choice in offered(page)):
+        click_in_the_list(page, offered(page)[0])
+    page.press("e")
+    page.wait_for("document.querySelectorAll('#tray svg').length > 0", PATIENCE)
+
+    assert set(page.run(MOVING)) == {moves}
+    assert (page.run("document.getAnimations().length") == 0) == (wish == "reduce")
 
 
 @pytest.fixture(name="axe", scope="session")
