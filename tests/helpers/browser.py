@@ -42,11 +42,13 @@ class Browser:
         """The inside of the window, exactly; a phone has a touch screen and finer pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
         self.command("Emulation.setDeviceMetricsOverride", **size)
+        self.command("Emulation.setTouchEmulationEnabled", enabled=phone)
 
     def forget(self, origin: str) -> None:
         """As if it were new: nothing kept of this server's pages, an ordinary window."""
         self.command("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
         self.command("Emulation.clearDeviceMetricsOverride")
+        self.command("Emulation.setTouchEmulationEnabled", enabled=False)
         self.command("Emulation.setEmulatedMedia", media="", features=[])
 
     def command(self, name: str, **values: object) -> Any:

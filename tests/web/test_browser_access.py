@@ -13,9 +13,12 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser
-from helpers.room_page import PATIENCE, PHONE, WIDE, click_in_the_list, end_of, enter, offered, played, wait_for_more
+from helpers.random_games import random_replay
+from helpers.room_page import OVER, PATIENCE, PHONE, WIDE, click_in_the_list, enter, offered, played, wait_for_more
 from helpers.web_server import Server
 from tetrarchia_env.board import BOARD
+from tetrarchia_env.notation import replay_data
+from tetrarchia_env.options import Options
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +27,6 @@ SMALLEST = 24  # CSS pixels, WCAG 2.2, success criterion 2.5.8
 SMALL = f"""[...document.querySelectorAll('a[href], button, input, select, summary')].filter((one) => one.checkVisibility())
     .map((one) => [one.outerHTML, (one.closest('label') ?? one).getBoundingClientRect()])
     .filter(([, box]) => box.width < {SMALLEST} || box.height < {SMALLEST}).map(([words]) => words)"""
-UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 EVERYWHERE = """import('/static/board.js').then((board) => {
     const spaces = Object.keys(JSON.parse(document.getElementById('data').textContent).spaces);
     board.showTargets(spaces.map((place) => ({place, action: '', label: '', cost: '1 IP'})), () => {}, () => {}); done(spaces); })"""
@@ -33,19 +35,27 @@ PLACES = """[...document.querySelectorAll('#targets .target')].map((target) => {
     return [target.dataset.place, (box.left + box.right) / 2, (box.top + box.bottom) / 2]; })"""
 OFFERED = """import('/static/board.js').then((board) => done(arguments[0].map(([x, y]) =>
     document.getElementById('view').contains(document.elementFromPoint(x, y)) && board.chosenAt(x, y).map((choice) => choice.place))))"""
+FAULTS = "(found) => done(found.violations.map((one) => [one.impact, one.id, one.nodes[0].html]))"
 MOVING = """[...document.querySelectorAll('#tray svg, #pieces .fresh')].map((one) => getComputedStyle(one).animationName)"""
 
 
 def test_on_a_phone_all_that_can_be_clicked_is_large_enough(server: Server, page: Browser) -> None:
     enter(page, f"{server.origin}/", PHONE)
-    page.run(UNFOLD)
-    assert page.run(SMALL) == []
+    assert too_small(page) == []
     enter(page, server.origin + server.make_room("person 1", "person 2", "random", "random", seed=5), PHONE)
     offered(page)
     page.press("h")
     page.wait_for("document.querySelectorAll('#coach li').length > 0", PATIENCE)
-    page.run(UNFOLD)
-    assert page.run(SMALL) == []
+    assert too_small(page) == []
+
+
+def too_small(page: Browser) -> list[str]:
+    """With each part unfolded that can be, one after the other."""
+    found = []
+    for number in range(page.run("document.querySelectorAll('details').length")):
+        page.run(f"(document.querySelectorAll('details')[{number}].open = true, 0)")
+        found += page.run(SMALL)
+    return found
 
 
 def test_on_a_phone_a_finger_reaches_every_place_on_the_map(server: Server, page: Browser) -> None:
@@ -124,20 +134,53 @@ def the_axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
-@pytest.mark.parametrize("place", ["lobby", "room", "over"])
+@pytest.mark.parametrize("place", ["lobby", "in play", "attack", "over", "analysed"])
 def test_no_serious_fault_of_accessibility(server: Server, page: Browser, axe: str, place: str, size: tuple[int, int]) -> None:
-    enter(page, f"{server.origin}/" if place == "lobby" else server.origin + server.make_room("person 1", *["random"] * 3, seed=5), size)
-    if place != "lobby":
-        offered(page)
-        page.press("h")
-        page.wait_for("document.querySelectorAll('#coach li').length > 0", 60)
-        page.click("#people-box summary")
-    if place == "over":
-        page.click("#people-box summary")
-        while (choices := offered(page)) and played(page) < 400:
-            click_in_the_list(page, end_of(choices))
-    found = page.run_program(
-        f"{axe}; axe.run().then((found) => done(found.violations.map((one) => [one.impact, one.id, one.nodes[0].html])))"
-    )
+    OPENED[place](server, page, size)
+    faults = []
+    for scheme in ("light", "dark"):
+        page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        faults += page.run_program(f"{axe}; scrollTo(0, 0); axe.run({{rules: {{'target-size': {{enabled: true}}}}}}).then({FAULTS})")
 
-    assert [fault for fault in found if fault[0] in ("serious", "critical")] == []
+    assert [fault for fault in faults if fault[0] in ("serious", "critical")] == []
+
+
+def open_lobby(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    enter(page, f"{server.origin}/", size)
+    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+def open_game(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    """With all that can be shown while one decides."""
+    enter(page, server.origin + server.make_room("person 1", "person 2", "random", "random", seed=5), size)
+    click_in_the_list(page, offered(page)[0])
+    page.click("#ask-analysis")
+    page.wait_for("document.getElementById('curve') !== null", PATIENCE)
+    page.press("h")
+    page.wait_for("document.querySelectorAll('#coach li').length > 0", PATIENCE)
+    page.click("#people-box summary")
+
+
+def open_attack(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    replay = random_replay(Options(level="4211"), 28, 8)  # Galerius is beside a Revolt
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(replay)), size)
+    offered(page)
+    page.click("#choices .combat")
+    page.wait_for("!document.getElementById('card').hidden", PATIENCE)
+
+
+def open_finished_game(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    replay = random_replay(Options(), 11, 1000)
+    enter(page, server.origin + server.make_room("person 1", *["random"] * 3, replay=replay_data(replay)), size)
+    page.wait_for(OVER, PATIENCE)
+
+
+def open_analysis(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    open_finished_game(server, page, size)
+    page.click("#ask-analysis")
+    page.wait_for("document.querySelectorAll('#worst button').length === 3", PATIENCE)
+    page.click("#worst button")
+    page.wait_for("document.querySelector('#thoughts table') !== null", PATIENCE)
+
+
+OPENED = {"lobby": open_lobby, "in play": open_game, "attack": open_attack, "over": open_finished_game, "analysed": open_analysis}

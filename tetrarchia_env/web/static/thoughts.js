@@ -3,13 +3,13 @@ import {byId, made, percent} from "./elements.js";
 import {label} from "./choices.js";
 import * as log from "./log.js";
 
-const signed = (change) => `${change >= 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`;
+const signed = (change) => (Math.abs(change) < 0.0005 ? "" : ` (${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %)`);
 
 export function showCoach(advice, offered, play) {
   const rows = advice.map(({text, probability, chance, change}) => {
     const choice = offered.find((one) => one.action === text) ?? {action: text, place: ""};
     return made("li", {}, made("button", {"data-advice": text, onclick: () => play(text)}, made("span", {class: "what", text: label(choice)}),
-      made("small", {text: `likes it ${percent(probability)}; chance to win ${percent(chance)} (${signed(change)})`})));
+      made("small", {text: `likes it ${percent(probability)}; chance to win ${percent(chance)}${signed(change)}`})));
   });
   byId("coach").replaceChildren(made("h3", {text: "The coach would"}), made("ol", {}, ...rows));
   byId("coach").hidden = false;
