@@ -16,7 +16,7 @@ from typing import Any
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name of a reference to an element, from the standard
 KEYS = {
     "Space": " ", "PageUp": "\ue00e", "PageDown": "\ue00f", "End": "\ue010", "Home": "\ue011", "Left": "\ue012", "Up": "\ue013",
-    "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007",
+    "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c",
 }  # fmt: skip
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

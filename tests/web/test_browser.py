@@ -34,6 +34,7 @@ from tetrarchia_env.notation import replay_data
 from tetrarchia_env.options import Options
 
 pytestmark = pytest.mark.slow
+CHAINS = "[...document.querySelectorAll('#chains circle')].map((ring) => ring.classList[1])"
 LOG = "document.getElementById('log').textContent"
 
 
@@ -155,6 +156,21 @@ def test_agents_are_watched_and_a_seat_is_taken_over(server: Server, page: Brows
 
     assert offered(page)
     assert page.run("document.querySelectorAll('#log button').length") == 3
+
+
+def test_the_chains_of_an_attack_stay_in_sight_while_one_thinks_it_over(server: Server, page: Browser) -> None:
+    replay = random_replay(Options(level="4211"), 28, 8)  # Galerius is beside a Revolt
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(replay)))
+    offered(page)
+    page.click("#targets [data-place='DACIA'] .ring")
+    assert page.run("document.querySelector('#card .odds').getAttribute('aria-label')") == "win 42%, draw 17%, loss 42%"
+    page.run("(document.querySelector('#choices .combat').dispatchEvent(new Event('pointerleave')), 0)")
+    assert page.run(CHAINS) == ["roman", "barbarian"]
+    page.press("Escape")
+
+    assert page.run("document.getElementById('card').hidden")
+    page.run("(document.activeElement.blur(), 0)")
+    assert page.run(CHAINS) == []
 
 
 def test_who_hurries_through_a_long_game_is_not_taken_for_an_attacker(server: Server, page: Browser) -> None:

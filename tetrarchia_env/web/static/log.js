@@ -67,11 +67,17 @@ export const turnOf = (number) => turns[number];
 export function mark(number) {
   current?.removeAttribute("aria-current");
   current = entries[number] ?? null;
-  if (!current) return;
-  current.setAttribute("aria-current", "step");
-  const heading = log.querySelector("h2").offsetHeight, middle = current.offsetTop - (log.clientHeight - current.offsetHeight) / 2;
-  log.scrollTop = Math.min(middle, current.offsetTop - heading);
+  current?.setAttribute("aria-current", "step");
+  follow();
 }
+
+function follow() {
+  if (!current) return;
+  const heading = log.querySelector("h2").offsetHeight, middle = current.offsetTop - (log.clientHeight - current.offsetHeight) / 2;
+  log.scrollTop = Math.min(middle, current.offsetTop - heading); // its first line is never hidden
+}
+
+new ResizeObserver(follow).observe(log); // what stands above it comes and goes
 
 export function announce(lines) {
   live.textContent = lines.join("; ");

@@ -94,6 +94,6 @@ export class Analysis {
 function showWorst({worst, marks}, go) {
   const buttons = worst.map(({number, turn, cost}) => made("button", {title: marks[number + 1], onclick: () => go(number)},
     made("span", {text: `turn ${turn}`}), made("small", {text: ` −${cost}`})));
-  byId("worst").replaceChildren(made("span", {text: worst.length === 1 ? "Worst choice:" : "Worst choices:"}), ...buttons);
+  byId("worst").replaceChildren(made("span", {text: "Worst:"}), ...buttons);
   byId("worst").hidden = !worst.length;
 }
