@@ -12,7 +12,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser, browser
-from helpers.random_games import random_replay
+from helpers.random_games import beside_a_revolt, random_replay
 from helpers.room_page import (
     CHOICES,
     OVER,
@@ -159,8 +159,7 @@ def test_agents_are_watched_and_a_seat_is_taken_over(server: Server, page: Brows
 
 
 def test_the_chains_of_an_attack_stay_in_sight_while_one_thinks_it_over(server: Server, page: Browser) -> None:
-    replay = random_replay(Options(level="4211"), 28, 8)  # Galerius is beside a Revolt
-    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(replay)))
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(beside_a_revolt())))
     offered(page)
     page.click("#targets [data-place='DACIA'] .ring")
     assert page.run("document.querySelector('#card .odds').getAttribute('aria-label')") == "win 42%, draw 17%, loss 42%"

@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser
-from helpers.random_games import random_replay
+from helpers.random_games import beside_a_revolt, random_replay
 from helpers.room_page import OVER, PATIENCE, PHONE, WIDE, click_in_the_list, enter, offered, played, wait_for_more
 from helpers.web_server import Server
 from tetrarchia_env.board import BOARD
@@ -162,8 +162,7 @@ def open_game(server: Server, page: Browser, size: tuple[int, int]) -> None:
 
 
 def open_attack(server: Server, page: Browser, size: tuple[int, int]) -> None:
-    replay = random_replay(Options(level="4211"), 28, 8)  # Galerius is beside a Revolt
-    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(replay)), size)
+    enter(page, server.origin + server.make_room(*["person 1"] * 4, replay=replay_data(beside_a_revolt())), size)
     offered(page)
     page.click("#choices .combat")
     page.wait_for("!document.getElementById('card').hidden", PATIENCE)
