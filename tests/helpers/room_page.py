@@ -95,6 +95,16 @@ def play_a_turn(page: Browser, rng: random.Random, hurry: float = 0.3) -> None:
         choices = page.run(CHOICES)
 
 
+def end_the_turn_slowly(page: Browser) -> None:
+    """Until dice lie on the map, which stay for a while."""
+    offered(page)
+    page.run("(document.getElementById('pace').value = '1600', 0)")
+    while not any(choice["action"] == "end" for choice in offered(page)):
+        click_in_the_list(page, offered(page)[0])
+    page.press("e")
+    page.wait_for("document.querySelectorAll('#tray svg').length > 0", PATIENCE)
+
+
 def kept_game(server: Server, page: Browser) -> Replay:
     """What the page saves, played again."""
     path = page.run("document.getElementById('save-replay').getAttribute('href')")

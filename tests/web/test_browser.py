@@ -21,6 +21,7 @@ from helpers.room_page import (
     WIDE,
     click_in_the_list,
     click_something,
+    end_the_turn_slowly,
     enter,
     kept_game,
     offered,
@@ -190,12 +191,7 @@ def test_who_hurries_through_a_long_game_is_not_taken_for_an_attacker(server: Se
 
 def test_the_barbarian_phase_is_shown_step_by_step_and_can_be_skipped(server: Server, page: Browser) -> None:
     enter(page, server.origin + server.make_room("person 1", "random", "random", "random", seed=5, level="4000"))
-    offered(page)
-    page.run("(document.getElementById('pace').value = '1600', 0)")
-    while not any(choice["action"] == "end" for choice in offered(page)):
-        click_in_the_list(page, offered(page)[0])
-    page.press("e")
-    page.wait_for("document.querySelectorAll('#tray svg').length > 0")
+    end_the_turn_slowly(page)
     assert page.run("document.getElementById('decide-title').textContent") == "It goes on…"
     page.press(".")
 
