@@ -86,12 +86,12 @@ def end_of(choices: list[dict[str, Any]]) -> dict[str, Any]:
     return next((choice for choice in choices if choice["action"] == "end"), choices[0])
 
 
-def play_a_turn(page: Browser, rng: random.Random, hurry: float = 0.3) -> None:
+def play_a_turn(page: Browser, rng: random.Random, early: float = 0.3) -> None:
     """Until another Emperor has the turn, who is ended early with this probability."""
     choices = offered(page)
     turn = page.run(TURN)
     while choices and page.run(TURN) == turn:
-        click_in_the_list(page, end_of(choices) if rng.random() < hurry else rng.choice(choices))
+        click_in_the_list(page, end_of(choices) if rng.random() < early else rng.choice(choices))
         choices = page.run(CHOICES)
 
 

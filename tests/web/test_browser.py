@@ -91,7 +91,7 @@ def test_two_persons_share_a_whole_game_and_one_loads_the_page_again(server: Ser
             assert (page if decider is second else second).run(CHOICES) == []
             if next(turns) == 3:
                 load_again_in_the_middle_of_a_turn(second, link)
-            play_a_turn(decider, rng, hurry=0.7)
+            play_a_turn(decider, rng, early=0.7)
 
         assert next(turns) > 4
         assert second.run(LOG) == page.run(LOG)
