@@ -87,7 +87,7 @@ def end_of(choices: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def play_a_turn(page: Browser, rng: random.Random, early: float = 0.3) -> None:
-    """Until another Emperor has the turn, who is ended early with this probability."""
+    """Until another Emperor has the turn; each decision ends it early with this probability."""
     choices = offered(page)
     turn = page.run(TURN)
     while choices and page.run(TURN) == turn:

@@ -109,6 +109,7 @@ def whose_decision(*pages: Browser) -> Browser | None:
             return asked
         if all(page.run(OVER) for page in pages):
             return None
+        time.sleep(0.02)
     raise AssertionError("nobody is asked, and the game is not over")
 
 
