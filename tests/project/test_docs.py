@@ -146,9 +146,10 @@ def test_walks_are_short_and_lead_somewhere(start: str, hops: str) -> None:
             assert re.search(rf"^ *(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}: {name}"
 
 
-def test_page_of_the_environment_is_current() -> None:
-    maker = runpy.run_path(str(DOCS / "make_environment.py"))
-    assert (DOCS / "environment.md").read_text(encoding="utf-8") == maker["page"]()
+@pytest.mark.parametrize("name", ["environment", "thinking"])
+def test_page_is_current(name: str) -> None:
+    maker = runpy.run_path(str(DOCS / f"make_{name}.py"))
+    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == maker["page"]()
 
 
 @pytest.fixture(scope="module")
