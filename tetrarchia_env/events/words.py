@@ -62,8 +62,10 @@ def cost(before: Game, game: Game) -> str:
 
 def dice_between(before: Game, game: Game) -> list[int]:
     """The dice that fell."""
-    again = before.copy()
     fallen: list[int] = []
+    if before.dice == game.dice:
+        return fallen
+    again = before.copy()
     while again.dice != game.dice:
         fallen.append(roll(again))
     return fallen

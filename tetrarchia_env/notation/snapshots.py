@@ -5,12 +5,9 @@ unfinished turn needs: `owed` IP (R10.4), powers `used` this turn, a `combat` th
 armies still on the `march` (R8.1). In a snapshot written by hand both may be left out, and so may `score`.
 """
 
-from collections import namedtuple
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.bits import first_of
@@ -21,7 +18,6 @@ from tetrarchia_env.engine.state import (
     DUX,
     DUX_MODULE,
     FIGURES,
-    GAME,
     GONE,
     KINDS,
     MODULES,
@@ -36,11 +32,11 @@ from tetrarchia_env.engine.state import (
     VARIANTS,
     Game,
 )
+from tetrarchia_env.notation.plain_records import numbers
 from tetrarchia_env.options import Options
 
 USES = ("power", "take", "give")
 Snapshot = dict[str, Any]
-Numbers: Any = namedtuple("Numbers", GAME.names)  # noqa: PYI024  (the record's own fields)
 
 
 def snapshot(game: Game) -> Snapshot:
@@ -74,11 +70,6 @@ def snapshot(game: Game) -> Snapshot:
         "pending": _pending(game),
         "rules": _options(tuple(game.level), game.variants, game.modules, game.scenario, game.fixed_setup, game.max_turns).arguments(),
     }
-
-
-def numbers(record: Game) -> Any:
-    """The same fields as Python's own numbers: a record makes a new object for each look at it, which takes forty times as long."""
-    return Numbers._make([value.tolist() if isinstance(value, np.ndarray) else value for value in record.item()])
 
 
 def options_of(game: Game) -> Options:

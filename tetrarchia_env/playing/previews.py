@@ -1,7 +1,6 @@
 """What a person sees of an action before he takes it: where it is on the map, what it costs, and what speaks for each side of a combat."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, SPACES
@@ -44,10 +43,6 @@ class Preview:
     cost: str
     place: str | None
     combat: Combat | None
-
-    def data(self) -> dict[str, Any]:
-        """As JSON data."""
-        return asdict(self)
 
 
 def previews(game: Games) -> list[Preview]:

@@ -34,6 +34,12 @@ class Session:
         self.options, self.seed = options, seed
         self.positions = [game]
         self.moves: list[Move] = []
+        self._look()
+
+    def _look(self) -> None:
+        """Who decides, and whether anybody does, is asked more often than it changes."""
+        self.agent = EMPERORS[agent_to_act(self.game[0])]
+        self.is_over = bool(self.game[0].phase == OVER)
 
     @classmethod
     def from_actions(cls, options: Options, seed: int, actions: Iterable[str]) -> Self:
@@ -56,16 +62,6 @@ class Session:
         return self.positions[-1]
 
     @property
-    def agent(self) -> str:
-        """Who decides."""
-        return EMPERORS[agent_to_act(self.game[0])]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nobody does any more."""
-        return bool(self.game[0].phase == OVER)
-
-    @property
     def frames(self) -> Sequence[Frame]:
         """Every position with what led to it."""
         return _Frames(self)
@@ -76,6 +72,7 @@ class Session:
         dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self.moves[-1].dice if self.moves else "")
         self.moves.append(Move(agent, action, tuple(line for piece in pieces for line in piece.lines), dice))
         self.positions.append(pieces[-1].after)
+        self._look()
         return pieces
 
     @property
@@ -92,6 +89,7 @@ class Session:
             return False
         self.positions.pop()
         self.moves.pop()
+        self._look()
         return True
 
     def replay(self) -> Replay:
