@@ -8,7 +8,7 @@ import numpy as np
 from tetrarchia_env.batch import GAME, Games
 from tetrarchia_env.engine.state import Game
 
-Numbers: Any = namedtuple("Numbers", GAME.names)
+Numbers: Any = namedtuple("Numbers", list(GAME.names or ()))  # type: ignore[misc]  # its fields are the record's
 _BYTES = np.dtype(f"V{GAME.itemsize}")
 
 
