@@ -14,18 +14,21 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+import msgspec
+
 from tetrarchia_eval.benchmark import Row
 
 ROOMS, GAMES, ACTIONS = 200, 2_000, 40  # at once; for the memory; of each visitor that are timed
 AT_ONCE = 20  # games that are played side by side for the memory
 PAUSE = 1.0  # seconds that a visitor thinks: shorter than any person
+Heard = AsyncIterator[dict[str, Any]]
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Visitor:
     pause: float
     answers: list[float] = field(default_factory=list)
     turns: list[float] = field(default_factory=list)
+    played: int = 0  # actions, his own and those of his colleagues
 
     async def play(self, actions: int) -> None:
         """A game, or so many actions of it."""
@@ -46,29 +50,31 @@ class Visitor:
         address = await asyncio.to_thread(self._make_room)
         talk = f"{self.origin.replace('http', 'ws', 1)}{address}/talk"
         origin: Any = self.origin
-        async with connect(talk, origin=origin, proxy=None, max_queue=None) as socket:
-            decision = await self._decision(socket, -1)
+        async with connect(talk, origin=origin, proxy=None, max_queue=None, compression=None) as socket:
+            heard = _messages(socket)
+            decision = await self._decision(heard, -1)
             while decision["choices"] and actions > 0:
                 await asyncio.sleep(self.pause * self.rng.random())
-                decision, actions = await self._decide(socket, decision), actions - 1
+                decision, actions = await self._decide(socket, heard, decision), actions - 1
 
-    async def _decide(self, socket: Any, decision: dict[str, Any]) -> dict[str, Any]:
+    async def _decide(self, socket: Any, heard: Heard, decision: dict[str, Any]) -> dict[str, Any]:
         chosen, begun = self.rng.choice(decision["choices"])["action"], time.perf_counter()
         await socket.send(json.dumps({"type": "play", "number": decision["number"], "action": chosen}))
-        while json.loads(await socket.recv())["type"] != "move":
+        while (await anext(heard))["type"] != "move":
             pass
         self.answers.append(time.perf_counter() - begun)
-        following = await self._decision(socket, decision["number"])
+        following = await self._decision(heard, decision["number"])
+        self.played += following["number"] - decision["number"]
         if following["number"] > decision["number"] + 1:
             self.turns.append(time.perf_counter() - begun)
         return following
 
-    async def _decision(self, socket: Any, after: int) -> dict[str, Any]:
+    async def _decision(self, heard: Heard, after: int) -> dict[str, Any]:
         """His own, or the end of the game."""
-        while True:
-            message: dict[str, Any] = json.loads(await socket.recv())
+        async for message in heard:
             if message["type"] == "decision" and message["number"] > after and (message["choices"] or message["agent"] is None):
                 return message
+        raise ValueError("the server let a visitor go")
 
     def _make_room(self) -> str:
         setup = {"emperors": ["person 1", self.agent, self.agent, self.agent], "seed": self.rng.getrandbits(32)}
@@ -76,6 +82,12 @@ class Visitor:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # never through a proxy
         with opener.open(request) as answer:
             return str(json.load(answer)["address"])
+
+
+async def _messages(socket: Any) -> Heard:
+    async for frame in socket:
+        for message in msgspec.json.decode(frame):
+            yield message
 
 
 def measure_web(rooms: int = ROOMS, games: int = GAMES, actions: int = ACTIONS, agent: str = "ppo") -> Iterator[Row]:

@@ -6,6 +6,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ class Visitor:
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
+        self._heard: deque[Any] = deque()
         self.told: dict[str, Any] = {}
         self.wait_for("decision")
 
@@ -87,7 +89,9 @@ class Visitor:
 
     def hear(self) -> Any:
         """The next message."""
-        message = json.loads(self.socket.recv(timeout=PATIENCE))
+        if not self._heard:
+            self._heard.extend(json.loads(self.socket.recv(timeout=PATIENCE)))
+        message = self._heard.popleft()
         self.told[message["type"]] = message
         return message
 

@@ -1,5 +1,6 @@
 """Run the server: a socket, the application on it, and the browser in front of it."""
 
+import gc
 import ipaddress
 import socket
 import threading
@@ -56,6 +57,7 @@ def run(house: House, lobby_data: dict[str, Any], place: socket.socket, entrance
     app = make_app(house, lobby_data, entrance)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, ws_max_size=4 * LARGEST, limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=2, server_header=False,
+        timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
     )  # fmt: skip
+    gc.freeze()  # what was loaded stays: to look through it for waste again and again would stop everybody for a tenth of a second
     uvicorn.Server(config).run(sockets=[place])
