@@ -1,4 +1,4 @@
-"""How a server of rooms does: the time to an answer with many rooms at once, and its memory over many games.
+"""How a server of rooms does: the time to an answer with many rooms at once, what it costs, and its memory over many games.
 
 The server is a process of its own. A visitor plays Diocletian by random choices with three trained colleagues: every action is
 answered by what it did, and the last of a turn also by the three turns of the colleagues.
@@ -92,24 +92,35 @@ async def _messages(socket: Any) -> Heard:
 
 def measure_web(rooms: int = ROOMS, games: int = GAMES, actions: int = ACTIONS, agent: str = "ppo") -> Iterator[Row]:
     """Rows of the answers with so many rooms at once, and of the memory over so many games."""
-    with serving() as (origin, _):
+    yield from _answers(rooms, actions, agent)
+    yield from _memory(games)
+
+
+def _answers(rooms: int, actions: int, agent: str) -> Iterator[Row]:
+    """How long they took, and the processor time that the server spent; the latter does not depend on what else the machine does."""
+    with serving() as (origin, process):
+        asyncio.run(_visit(origin, 1, 10, agent))  # what is loaded with the first game is not counted
+        before = processor_seconds(process)
         visitors = asyncio.run(_visit(origin, rooms, actions, agent))
+        after = processor_seconds(process)
     named = {"answer to an action": [one for visitor in visitors for one in visitor.answers]}
     named |= {"answer with three colleagues' turns": [one for visitor in visitors for one in visitor.turns]}
     for name, seconds in named.items():
         cuts = quantiles(seconds, n=100)
         yield Row(f"web, {rooms} rooms with {agent}: {name}, median", 1000 * cuts[49], "ms")
         yield Row(f"web, {rooms} rooms with {agent}: {name}, 99th percentile", 1000 * cuts[98], "ms")
-    yield from _memory(games)
+    if before is not None and after is not None:
+        played = sum(visitor.played for visitor in visitors)
+        yield Row(f"web, {rooms} rooms with {agent}: processor time for an action", 1000 * (after - before) / played, "ms")
 
 
 def _memory(games: int) -> Iterator[Row]:
-    """After a tenth of the games, when all is loaded, and after all; Linux only."""
+    """After each tenth of the games: in the first, all is loaded; Linux only."""
     with serving() as (origin, process):
-        for played, label in ((games // 10, "a tenth of"), (games - games // 10, "all")):
-            asyncio.run(_play_games(origin, played))
+        for tenth in range(1, 11):
+            asyncio.run(_play_games(origin, range(games * (tenth - 1) // 10, games * tenth // 10)))
             if (size := resident(process)) is not None:
-                yield Row(f"web, memory after {label} {games} games", size, "MB")
+                yield Row(f"web, memory after {games * tenth // 10} games", size, "MB")
 
 
 async def _visit(origin: str, rooms: int, actions: int, agent: str) -> list[Visitor]:
@@ -118,14 +129,14 @@ async def _visit(origin: str, rooms: int, actions: int, agent: str) -> list[Visi
     return visitors
 
 
-async def _play_games(origin: str, games: int) -> None:
+async def _play_games(origin: str, seeds: range) -> None:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def play(seed: int) -> None:
         async with places:
             await Visitor(origin, "random", random.Random(seed), 0.0).play(10_000)
 
-    await asyncio.gather(*(play(seed) for seed in range(games)))
+    await asyncio.gather(*(play(seed) for seed in seeds))
 
 
 def resident(process: int) -> float | None:
@@ -133,6 +144,15 @@ def resident(process: int) -> float | None:
     status = Path(f"/proc/{process}/status")
     found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
     return int(found[1]) / 1000 if found else None
+
+
+def processor_seconds(process: int) -> float | None:
+    """Of all its threads so far, as Linux tells."""
+    status = Path(f"/proc/{process}/stat")
+    if not status.exists():
+        return None
+    user, system = status.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -126,10 +126,13 @@ class House:
 
     def sweep(self) -> None:
         """Remove the rooms that nobody needs any more."""
-        now = time.time()
         for live in list(self.rooms.values()):
-            if not live.connections and now - live.room.touched > self._kept(live.room):
-                self._remove(live)
+            self.left(live)
+
+    def left(self, live: LiveRoom) -> None:
+        """Remove it if nobody is there, and its time is over."""
+        if not live.connections and time.time() - live.room.touched >= self._kept(live.room):
+            self._remove(live)
 
     def _kept(self, room: Room) -> float:
         if room.session.is_over:
@@ -138,7 +141,8 @@ class House:
 
     def _remove(self, live: LiveRoom) -> None:
         live.close(CLOSED, "this room is gone")
-        self._doors = {link: door for link, door in self._doors.items() if door[0] is not live}
+        for link in (live.room.watch, *(player.link for player in live.room.players)):
+            self._doors.pop(link, None)
         del self.rooms[live.room.name]
         self.journal.forget(live.room)
 

@@ -61,6 +61,7 @@ class LiveRoom:
             self.connections.discard(connection)
             self.room.touched = time.time()
             self._tell_people()
+            self._house.left(self)
 
     def obey(self, connection: Connection, message: protocol.Message) -> None:
         """Do what a page asks; ValueError, in one sentence, if it may not."""
