@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OVER
@@ -91,6 +94,10 @@ class Session:
         self.moves.pop()
         self._look()
         return True
+
+    def course(self) -> tuple[batch.Games, NDArray[np.int64]]:
+        """Its positions one after the other, and the action between each and the next."""
+        return np.concatenate(self.positions), np.array([move.action for move in self.moves], dtype=np.int64)
 
     def replay(self) -> Replay:
         """The game so far; ValueError if it did not begin with a seed."""

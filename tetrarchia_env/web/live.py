@@ -178,7 +178,8 @@ class LiveRoom:
     def _take_over(self, page: Connection, message: protocol.TakeOver) -> None:
         if message.number > self.room.number:
             raise ValueError(f"only {self.room.number} actions have been played, not {message.number}")
-        played = [player.agent or player.stand_in or self._house.stand_in for player in self.room.players]
+        stand_in = self._house.stand_in(self.room.session.options)
+        played = [message.agent or player.asked or stand_in for player in self.room.players]
         seats = [played[seat] for seat in self.room.seats]
         emperors: Any = tuple("person 1" if name in message.emperors else seat for name, seat in zip(EMPERORS, seats, strict=True))
         fork = self._house.fork(self.room.session, message.number, emperors)
@@ -191,9 +192,7 @@ class LiveRoom:
         self._house.think(page, "coach", self._house.services.coach, game, number=message.number)
 
     def _analyse(self, page: Connection, message: protocol.Analyse) -> None:
-        if self.room.session.seed is None:
-            raise ValueError("a game that began from a snapshot has no replay that could be judged")
-        self._house.think(page, "analysis", self._house.analysis, self.room.session.replay())
+        self._house.think(page, "analysis", self._house.analysis, *self.room.session.course())
 
     def _note(self, event: Event) -> None:
         self.room.touched = time.time()
