@@ -26,8 +26,8 @@ import msgspec
 from tetrarchia_eval.benchmark import Row
 
 ROOMS, GAMES, ACTIONS = 200, 2_000, 40  # at once; for the memory; of each visitor that are timed
-AT_ONCE = 20  # games that are played side by side for the memory
-PAUSE = 1.0  # seconds that a visitor thinks: shorter than any person
+AT_ONCE = 40  # games that are played side by side for the memory
+PAUSE, HASTE = 1.0, 0.1  # seconds that a visitor thinks at most: shorter than any person; and as short as a page may (20 messages a second)
 Heard = AsyncIterator[dict[str, Any]]
 
 
@@ -134,7 +134,7 @@ async def _play_games(origin: str, seeds: range) -> None:
 
     async def play(seed: int) -> None:
         async with places:
-            await Visitor(origin, "random", random.Random(seed), 0.0).play(10_000)
+            await Visitor(origin, "random", random.Random(seed), HASTE).play(10_000)
 
     await asyncio.gather(*(play(seed) for seed in seeds))
 

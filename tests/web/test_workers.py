@@ -1,6 +1,7 @@
 """Agents in threads of their own: they play on until somebody else decides, and one that errs troubles only its own room."""
 
 import asyncio
+import queue
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,22 @@ def test_an_illegal_action_troubles_only_its_own_room() -> None:
 
     assert [type(answer.action) for answer in right] == [int, int]
     assert str(wrong[0].action).startswith("action 1 is not legal in game")
+
+
+def test_an_agent_forgets_rooms_that_are_gone() -> None:
+    forgotten: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
+
+    class Rememberer(First):
+        def begin(self, env_ids: Any) -> None:
+            forgotten.put(env_ids.tolist())
+
+    async def ask() -> None:
+        workers = Workers({"one": Offer(Rememberer, "", together=False, base_only=False)})
+        workers.ask("one", Request(batch.new_games(OPTIONS, 1)[0], 7, EAST, 1, lambda _: None))
+        workers.forget(7)
+
+    asyncio.run(ask())
+    assert forgotten.get(timeout=30) == [7]
 
 
 def test_who_is_let_go_says_nothing_more() -> None:

@@ -149,6 +149,7 @@ class House:
             self._doors.pop(link, None)
         del self.rooms[live.room.name]
         self.journal.forget(live.room)
+        self.workers.forget(live.env_id)
 
     def finished(self, room: Room) -> None:
         """A game has ended: it is kept for research if every person agreed."""

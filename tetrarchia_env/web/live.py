@@ -28,8 +28,8 @@ class LiveRoom:
     def __init__(self, room: Room, house: "House", env_id: int) -> None:
         self.room = room
         self.connections: set[Connection] = set()
+        self.env_id = env_id
         self._house = house
-        self._env_id = env_id
         self._asked: Request | None = None
         self._wanted = 0  # where agents play alone: the position that somebody wants to see
         self._agreed: dict[tuple[int, str], set[int]] = {}  # who agrees that an agent plays for a person who is away
@@ -72,7 +72,7 @@ class LiveRoom:
         room, agent = self.room, self.room.agent_asked
         if self._asked is None and agent is not None and (room.has_persons or room.number < self._wanted):
             most = MANY if room.has_persons else self._wanted - room.number
-            self._asked = Request(room.session.game, self._env_id, room.decided_by(agent), most, self._hear)
+            self._asked = Request(room.session.game, self.env_id, room.decided_by(agent), most, self._hear)
             self._house.workers.ask(agent, self._asked)
 
     def _hear(self, answer: Answer) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -59,6 +60,9 @@ class Request:
         return Answer(action, self.most > 0 and decider in self.emperors)
 
 
+Queue = queue.SimpleQueue[Request | int]  # a number: the environment of a room that is gone
+
+
 class Answers:
     """From the agents' threads to the server's, where they wait while a person is answered."""
 
@@ -68,7 +72,8 @@ class Answers:
 
     def send(self, answers: Sequence[tuple[Request, Answer]]) -> None:
         """From any thread."""
-        self._loop.call_soon_threadsafe(self._take, answers)
+        with suppress(RuntimeError):  # the server has ended meanwhile
+            self._loop.call_soon_threadsafe(self._take, answers)
 
     def _take(self, answers: Sequence[tuple[Request, Answer]]) -> None:
         is_busy = bool(self._waiting)
@@ -92,7 +97,7 @@ class Worker:
     def __init__(self, make: Callable[[], Agent], name: str, together: bool, answers: Answers) -> None:
         self._make, self._answers = make, answers
         self._most = TOGETHER if together else 1
-        self._queues: list[queue.SimpleQueue[Request]] = [queue.SimpleQueue() for _ in range(1 if together else os.cpu_count() or 1)]
+        self._queues = [Queue() for _ in range(1 if together else os.cpu_count() or 1)]
         for number, requests in enumerate(self._queues):
             threading.Thread(target=self._run, args=(requests,), name=f"{name} {number}", daemon=True).start()
 
@@ -100,13 +105,19 @@ class Worker:
         """It is answered in its turn; a room always asks the same thread, whose agent may remember what it planned there."""
         self._queues[request.env_id % len(self._queues)].put(request)
 
-    def _run(self, queued: "queue.SimpleQueue[Request]") -> None:
+    def forget(self, env_id: int) -> None:
+        """The room is gone."""
+        self._queues[env_id % len(self._queues)].put(env_id)
+
+    def _run(self, queued: Queue) -> None:
         agent: Agent | None = None
         requests: list[Request] = []
         while True:
-            requests = self._waiting(queued, GATHERING if len(requests) > 1 else 0.0)
+            waiting = self._waiting(queued, GATHERING if len(requests) > 1 else 0.0)
+            requests = [one for one in waiting if isinstance(one, Request) and not one.is_off]
             try:
                 agent = agent or self._make()
+                _forget(agent, [one for one in waiting if not isinstance(one, Request)])
                 answers = _decide(agent, requests)
             except Exception as error:  # whatever an agent does, the others go on
                 answers = [Answer(error) for _ in requests]
@@ -115,15 +126,21 @@ class Worker:
                 if answer.goes_on:
                     queued.put(request)  # behind those who wait
 
-    def _waiting(self, queued: "queue.SimpleQueue[Request]", gathering: float) -> list[Request]:
-        requests = [queued.get()]
+    def _waiting(self, queued: Queue, gathering: float) -> list[Request | int]:
+        waiting = [queued.get()]
         time.sleep(gathering)
-        while len(requests) < self._most:
+        while len(waiting) < self._most:
             try:
-                requests.append(queued.get_nowait())
+                waiting.append(queued.get_nowait())
             except queue.Empty:
                 break
-        return [request for request in requests if not request.is_off]
+        return waiting
+
+
+def _forget(agent: Agent, env_ids: Sequence[int]) -> None:
+    """What it remembers of games that are gone, if it has a memory."""
+    if env_ids and hasattr(agent, "begin"):
+        agent.begin(np.array(env_ids))
 
 
 def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer]:
@@ -165,6 +182,11 @@ class Workers:
             offer = self.offered[name]
             self._workers[name] = Worker(offer.make, name, offer.together, self._answers)
         self._workers[name].ask(request)
+
+    def forget(self, env_id: int) -> None:
+        """Nobody asks for this room any more."""
+        for worker in self._workers.values():
+            worker.forget(env_id)
 
 
 @dataclass(frozen=True)
