@@ -64,10 +64,11 @@ def cost(before: Game, game: Game) -> str:
 def dice_between(before: Game, game: Game) -> list[int]:
     """The dice that fell."""
     fallen: list[int] = []
-    if before.dice == game.dice:
+    last = game.dice
+    if before.dice == last:
         return fallen
     again = before.copy()
-    while again.dice != game.dice:
+    while again.dice != last:
         fallen.append(roll(again))
     return fallen
 
