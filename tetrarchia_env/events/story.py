@@ -32,7 +32,7 @@ from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
 from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
 from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
-from tetrarchia_env.notation import copied
+from tetrarchia_env.notation import copied, seen
 
 
 def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
@@ -96,7 +96,7 @@ def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
     before = game
     for lines in _tell(playing, action, masks[0], dice):
         after = copied(playing)
-        yield Piece(tuple(lines), tuple(dice_between(before[0], after[0])), ", ".join(dice), after)
+        yield Piece(tuple(lines), tuple(dice_between(seen(before), seen(after))), ", ".join(dice), after)
         before = after
 
 
@@ -108,14 +108,14 @@ def _check_legal(action: int, masks: Masks) -> None:
 
 def _tell(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
     """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
-    game, before = playing[0], copied(playing)[0]
+    game, before = seen(playing), seen(copied(playing))
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
-    before = copied(playing)[0]
+    before = seen(copied(playing))
     while go_on(game, mask, 1):
         _note_dice(before, dice)
         yield list(_PIECES[before.phase](before, game))
-        before = copied(playing)[0]
+        before = seen(copied(playing))
     if game.phase == OVER:
         yield [_ending(game), *_titles(game)]
 

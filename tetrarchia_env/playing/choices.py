@@ -13,7 +13,7 @@ from tetrarchia_env.engine.movement import by_sea, move_cost
 from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, BROKEN, NORMAL
 from tetrarchia_env.engine.turn import act
-from tetrarchia_env.notation import action_id, action_text, copied, legal_actions
+from tetrarchia_env.notation import action_id, action_text, copied, legal_actions, seen
 
 WAYS = 36  # in which R N can fall
 PAID_WITH_A_TOKEN = (a.IMPERIVM_POWER, a.BOOST_COMBAT, a.BLOCK_ARMY)  # R10.1
@@ -36,9 +36,10 @@ class Choice:
 
 def choices(game: Games) -> list[Choice]:
     """The legal actions of an array of one game: fights, then the rest, from 1 on; `end` is 0 and comes last."""
-    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(game[0], action) is None, action))
+    record = seen(game)
+    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
     offered = enumerate(zip(ids, _spent(game, ids), strict=True), 1)
-    return [_choice(game[0], 0 if action == a.END else number, action, spent) for number, (action, spent) in offered]
+    return [_choice(record, 0 if action == a.END else number, action, spent) for number, (action, spent) in offered]
 
 
 def _choice(game: Game, number: int, action: int, spent: int) -> Choice:

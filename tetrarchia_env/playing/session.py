@@ -12,7 +12,7 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.events import Piece, narrate_pieces
-from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
+from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, seen, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.show import Frame
 
@@ -41,8 +41,9 @@ class Session:
 
     def _look(self) -> None:
         """Who decides, and whether anybody does, is asked more often than it changes."""
-        self.agent = EMPERORS[agent_to_act(self.game[0])]
-        self.is_over = bool(self.game[0].phase == OVER)
+        game = seen(self.game)
+        self.agent = EMPERORS[agent_to_act(game)]
+        self.is_over = bool(game.phase == OVER)
 
     @classmethod
     def from_actions(cls, options: Options, seed: int, actions: Iterable[str]) -> Self:
@@ -83,7 +84,7 @@ class Session:
         """Whether the last action can be taken back: not beyond fallen dice or the beginning of the turn."""
         if not self.moves:
             return False
-        before, after = self.positions[-2][0], self.game[0]
+        before, after = seen(self.positions[-2]), seen(self.game)
         return bool(before.dice == after.dice and before.turn == after.turn)
 
     def undo(self) -> bool:
