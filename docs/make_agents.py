@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from tetrarchia_agents.chance_samples import WAYS
 from tetrarchia_agents.registry import AGENTS
 from tetrarchia_agents.search.beam_search import WIDEST
 from tetrarchia_agents.search.chance import STRIKES
-from tetrarchia_agents.search.dice_rolls import ROLLS
 from tetrarchia_agents.search.selection import SAMPLES
 from tetrarchia_env.evaluation import FEATURES, load_weights
 
@@ -25,7 +25,7 @@ ABOUT = {
         "what a trained network likes best, or the best of some turns that it proposes, see below; needs the packages of the extra `train`",
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
-        f"`chance_samples` 1: times that each of the {ROLLS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
+        f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
         "greedy one, where a win counts 2",
     ),
 }
@@ -70,7 +70,7 @@ boosts or blocks.
 ## How `ppo:turns=N` searches
 1. **N turns are proposed** by the policy: its greedy one, and N - 1 drawn at a temperature. Each goes up to its end, its first attack, or
    a decision of another Emperor (R10.1). Turns that come to the same count once.
-2. **Each is judged** by the mean over the {ROLLS} rolls of R N: those of the attack (R5.1), or of the province that is struck (R6.3); dice
+2. **Each is judged** by the mean over the {WAYS} rolls of R N: those of the attack (R5.1), or of the province that is struck (R6.3); dice
    that follow are the same for all turns of a game. A position is worth its potential (below) and the value to come that the
    network has learned on top of it.
 3. **The best is played**, action by action. After an attack the rest of the turn is planned anew.

@@ -5,34 +5,33 @@ cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }
 mkdir -p results/{main,ladder,scenarios,sweep,options,crossplay}
 
-# The standard levels, scenarios, variants and modules: agent, name of its files, games at a level, in a scenario, with an option.
+# The standard levels, scenarios, variants and modules: agent, name of its files, games at a standard level.
 everywhere() {
   play --agents "$1" --level 4200,5300,4211,4222 --games "$3" --out "results/main/$2.jsonl"
   for scenario in carausian_revolt danube_wars mauretanian_war great_persian_war; do
-    play --agents "$1" --scenario $scenario --games "$4" --out "results/scenarios/$scenario-$2.jsonl"
+    play --agents "$1" --scenario $scenario --games 1000 --out "results/scenarios/$scenario-$2.jsonl"
   done
-  play --agents "$1" --level 4211 --games "$5" --out "results/options/base-$2.jsonl"
+  play --agents "$1" --level 4211 --games 1000 --out "results/options/base-$2.jsonl"
   for variant in imperivm mare_nostrvm diarchia patres_patriae the_great; do
-    play --agents "$1" --level 4211 --variants $variant --games "$5" --out "results/options/$variant-$2.jsonl"
+    play --agents "$1" --level 4211 --variants $variant --games 1000 --out "results/options/$variant-$2.jsonl"
   done
   for module in dux pirates goths; do
-    play --agents "$1" --level 4211 --modules $module --games "$5" --out "results/options/$module-$2.jsonl"
+    play --agents "$1" --level 4211 --modules $module --games 1000 --out "results/options/$module-$2.jsonl"
   done
 }
 
-for agent in random greedy; do everywhere $agent $agent 1000 1000 300; done
-everywhere planner planner 3000 1000 300
-everywhere ppo:ppo-full ppo-full 1000 1000 300
+for agent in random greedy; do everywhere $agent $agent 1000; done
+everywhere planner planner 3000
+everywhere ppo:ppo-full ppo-full 1000
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
 for checkpoint in bc ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
 play --agents ppo --level 4200,5300,4211,4222 --games 3000 --out results/main/ppo.jsonl
-play --agents planner,greedy,random --cross-play --level 4200 --games 200 --out results/crossplay
-play --agents ppo,planner --cross-play --level 4200 --games 200 --out results/crossplay
-play --agents ppo,ppo:ppo-2 --cross-play --level 4200 --games 200 --out results/crossplay
-# The search's ladder.
-for turns in 1 4 8 16 32 64; do
+# The search's ladder: the rung that is recommended stands with the standard levels.
+play --agents ppo:turns=32 --level 4200,4211,4222 --games 3000 --out results/main/ppo-turns.jsonl
+for turns in 1 4 8 16 64; do
   play --agents ppo:turns=$turns --level 4200,4211,4222 --games 1000 --out results/ladder/turns-$turns.jsonl
 done
-play --agents planner:beam=128:ends=128:attacks=16 --level 4222 --games 100 --out results/main/planner-128.jsonl
+play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
+play --agents ppo,planner --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
+from tetrarchia_agents.chance_samples import BLOCKS
 from tetrarchia_agents.checkpoints import load_checkpoint
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_agents.turn_search import Amounts, Floats, Plan, PlansUnderWay, TurnSearch, sample
@@ -17,7 +18,7 @@ from tetrarchia_env.rewards import ShapedReward
 
 BATCH = 1024  # games a pass: more do not go faster
 ROWS = 16  # passes have a multiple of it: then a choice does not depend on how many games are played at once, to the last bit
-MOST = 1024  # turns, chance_samples: more make no sense
+MOST = 1024  # turns: more make no sense
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class PPOAgent(Agent):
     temperature: float | None = (
         None  # that actions are drawn at: without turns 0, which is greedy; with turns 1, for all candidates but one
     )
-    chance_samples: int = 1  # times that a candidate meets each of the 36 rolls
+    chance_samples: int = 1  # times that a candidate meets each of the 36 ways that two dice can fall
     margin: float = 0.0  # that a turn must be better by than the greedy one; a win is worth 2
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)
@@ -46,7 +47,7 @@ class PPOAgent(Agent):
                 temperature < inf and (temperature > 0 or temperature == 0 == self.turns),
                 f"a number {'above 0' if self.turns else 'from 0 on'}",
             ),
-            ("chance_samples", 1 <= self.chance_samples <= MOST, f"from 1 to {MOST}"),
+            ("chance_samples", 1 <= self.chance_samples <= BLOCKS, f"from 1 to {BLOCKS}"),
             ("margin", 0 <= self.margin < inf, "a number from 0 on"),
         ):
             if not fits:

@@ -7,23 +7,22 @@ On-line policy improvement using Monte-Carlo search, NIPS 1996). All candidates 
 numbers), so that small differences show.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions
-from tetrarchia_agents.search.dice_rolls import ROLLS, play_rolls
+from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
 from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, rng_states, step
-from tetrarchia_env.constants import ACTIONS
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
 Rngs = NDArray[np.uint64]
 PriorFn = Callable[[Games, Masks], Floats]  # the logarithm of each action's prior
 ValueFn = Callable[[Games], Amounts]  # what each position is worth, finished ones included
-DRAWS, DICE = np.uint64(1), np.uint64(2)  # two RNG streams of one decision
+DRAWS = np.uint64(1)  # the RNG stream of a decision's draws
 LONGEST = np.uint64(64)  # actions of a turn: draws of one candidate
 
 
@@ -33,7 +32,7 @@ class TurnSearch:
 
     turns: int  # candidates for each game
     temperature: float  # that all but the first, which is greedy, are drawn at
-    chance_samples: int  # times that each of the 36 rolls is played
+    chance_samples: int  # times that the first two dice fall in each of their 36 ways
     margin: float  # that a turn must be better by than the greedy one
     prior_fn: PriorFn
     value_fn: ValueFn
@@ -43,11 +42,10 @@ class TurnSearch:
         found = self._propose(games, masks)
         distinct, back = _distinct_rows(found)
         values = self._judge(found, distinct)[back].reshape(len(games), self.turns)
-        values[:, 0] += self.margin
-        best = values.argmax(axis=1)
-        values[:, 0] -= self.margin
-        rows = np.arange(len(games))
-        return [Plan(found.actions[row], value) for row, value in zip(rows * self.turns + best, values[rows, best].tolist(), strict=True)]
+        best = (values + np.where(np.arange(self.turns) == 0, self.margin, 0)).argmax(axis=1)
+        firsts = range(0, len(found.actions), self.turns)
+        turns = (found.actions[first : first + self.turns] for first in firsts)
+        return [Plan(candidates, worth, int(row)) for candidates, worth, row in zip(turns, values, best, strict=True)]
 
     def _propose(self, games: Games, masks: Masks) -> "Candidates":
         """Candidates for each game, played until dice fall, another Emperor decides, or the game is over."""
@@ -73,25 +71,50 @@ class TurnSearch:
         worth = self.value_fn(outcomes[distinct])[back]
         values = np.zeros(len(rows))
         values[~rolled] = worth[: (~rolled).sum()]
-        values[rolled] = worth[(~rolled).sum() :].reshape(-1, ROLLS * self.chance_samples).mean(axis=1)
+        values[rolled] = worth[(~rolled).sum() :].reshape(-1, WAYS * self.chance_samples).mean(axis=1)
         return values
 
     def _roll(self, found: "Candidates", rows: Rows) -> Games:
-        """Each of these candidates after its last action, by all rolls; those of one candidate stand together."""
-        times = ROLLS * self.chance_samples
-        games, numbers = np.repeat(found.before[rows], times), np.tile(np.arange(times), len(rows))
-        games["dice"] = rng_states(rng_states(games["dice"] + DICE) + numbers.astype(np.uint64))
-        last = np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
-        play_rolls(games, np.repeat(last, times), numbers % ROLLS, np.zeros((len(games), ACTIONS), dtype=np.int8))
-        return games
+        """Each of these candidates after its last action, by all dice; those of one candidate stand together."""
+        before, last = found.before[rows], np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
+        return play_again(before, last, stratified_rngs(before, WAYS * self.chance_samples))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A turn up to its end or first attack, and what it is worth."""
+    """The best turn found, up to its end or first attack, and the candidates that it was chosen from."""
 
-    actions: list[int]
-    value: float
+    candidates: Sequence[list[int]]
+    values: Amounts  # of the candidates
+    best: int
+    played: int = 0  # actions of it
+
+    @property
+    def actions(self) -> list[int]:
+        """What is left of it."""
+        return self.candidates[self.best][self.played :]
+
+    @property
+    def value(self) -> float:
+        """What it is worth."""
+        return float(self.values[self.best])
+
+    def rest(self) -> "Plan":
+        """After its next action."""
+        return replace(self, played=self.played + 1)
+
+    def improved_policy(self, temperature: float) -> tuple[list[int], Amounts]:
+        """Some actions and how likely they should be: the candidates, drawn from the policy, weigh by the softmax of their values.
+
+        Abdolmaleki et al., Maximum a posteriori policy optimisation (ICLR 2018). Only those count that begin as this turn did.
+        """
+        begun = self.candidates[self.best][: self.played]
+        rows = [row for row, turn in enumerate(self.candidates) if len(turn) > self.played and turn[: self.played] == begun]
+        weights = np.exp((self.values[rows] - self.values[rows].max()) / temperature)
+        actions, back = np.unique([self.candidates[row][self.played] for row in rows], return_inverse=True)
+        likely = np.zeros(len(actions))
+        np.add.at(likely, back, weights / weights.sum())
+        return actions.tolist(), likely
 
 
 class Candidates:
@@ -168,4 +191,4 @@ class PlansUnderWay:
         after = games[rows]
         step(after, np.array([plans[row].actions[0] for row in rows], dtype=np.int64), masks[rows])
         for row, key in zip(rows.tolist(), position_keys(after), strict=True):
-            self._rests[int(env_ids[row])] = key.tobytes(), Plan(plans[row].actions[1:], plans[row].value)
+            self._rests[int(env_ids[row])] = key.tobytes(), plans[row].rest()

@@ -45,6 +45,8 @@ from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
 Matches = Mapping[str, Match]  # by the names of their files: results/main/planner.jsonl
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 LONG = 12  # rows of a table that a reader opens
+RUNG = re.compile(r"ppo(:turns=\d+)?")
+FEW = 1_000  # games: a row of fewer says little
 TESTS = (
     "A difference is that of two win rates, in points of a percent, or of two mean scores. Each p is corrected for the number of "
     "comparisons, the tests of wins among themselves, those of scores likewise: [how](#how-the-numbers-are-made)."
@@ -126,6 +128,11 @@ def standard_levels(matches: Matches, album: Album) -> Iterator[str]:
     yield commands(matches)
 
 
+def rungs(matches: Matches) -> Matches:
+    """Those of the agent that the ladder is of, whatever its search."""
+    return {file: match for file, match in matches.items() if RUNG.fullmatch(team_label(match.spec.agents))}
+
+
 def ladder(matches: Matches, album: Album) -> Iterator[str]:
     """The same agent with more and more search."""
     check_same_rules(matches)
@@ -192,9 +199,10 @@ def _rates(summaries: Summaries, places: Sequence[str]) -> Table:
     """Agents in rows, places in columns; or turned round if there are more places than a page is wide."""
     rate = {(name, place): one.win_rate for name, found in summaries.items() for place, one in found.items()}
     if len(places) <= 4:
+        cost = {name: float(np.mean([one.milliseconds for one in found.values()])) for name, found in summaries.items()}
         return Table(
-            [Column("agent"), *(Column(place, percent) for place in places)],
-            [[name, *(rate.get((name, place)) for place in places)] for name in summaries],
+            [Column("agent"), *(Column(place, percent) for place in places), MILLISECONDS[0]],
+            [[name, *(rate.get((name, place)) for place in places), cost[name]] for name in summaries],
         )
     return Table(
         [Column(""), *(Column(name, percent) for name in summaries)],
@@ -247,7 +255,8 @@ def sweep(matches: Matches, album: Album) -> Iterator[str]:
     if len(summaries) > 1:
         yield f"### Who is better at how many levels\n\n{LEADS}\n"
         yield lead_table(leads(by_team, combinations(summaries, 2), levels)).markdown()
-    yield f"### Level by level\n\n{folded(f'Win rates at {len(levels)} levels', _levels(summaries, levels))}"
+    if all(one.games >= FEW for found in summaries.values() for one in found.values()):
+        yield f"### Level by level\n\n{folded(f'Win rates at {len(levels)} levels', _levels(summaries, levels))}"
     yield commands(matches)
 
 

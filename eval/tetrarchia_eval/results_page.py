@@ -27,6 +27,7 @@ from tetrarchia_eval.chapters import (
     folded,
     ladder,
     options,
+    rungs,
     scenarios,
     standard_levels,
     sweep,
@@ -94,7 +95,7 @@ def _chapters(found: Mapping[str, Matches], album: Album) -> Iterator[str]:
     chapters = {"main": standard_levels, "ladder": ladder, "sweep": sweep, "scenarios": scenarios, "options": options}
     for name, chapter in chapters.items():
         if found[name]:
-            yield from chapter(found[name], album)
+            yield from chapter({**found[name], **(rungs(found["main"]) if name == "ladder" else {})}, album)
     pairs, ad_hoc = found["crossplay/pair"], found["crossplay/ad-hoc"]
     if pairs or ad_hoc:
         yield from crossplay(pairs, ad_hoc, album)

@@ -11,12 +11,12 @@ pytest.importorskip("safetensors")
 from helpers.configurations import ONE_BY_ONE  # noqa: E402
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents import TeamPolicy, make_agent  # noqa: E402
+from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs  # noqa: E402
 from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
 from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
-from tetrarchia_agents.search.dice_rolls import ROLLS, play_rolls  # noqa: E402
 from tetrarchia_agents.turn_search import TurnSearch, sample  # noqa: E402
-from tetrarchia_env.batch import Games, Masks, is_won, legal_masks, new_games, rng_states, step  # noqa: E402
+from tetrarchia_env.batch import Games, Masks, is_won, legal_masks, new_games, step  # noqa: E402
 from tetrarchia_env.board import BOARD  # noqa: E402
 from tetrarchia_env.constants import ACTIONS, END  # noqa: E402
 from tetrarchia_env.engine.combat import odds  # noqa: E402
@@ -51,10 +51,7 @@ def search_for(value_fn, turns: int = 64, margin: float = 0.0) -> TurnSearch:  #
 
 
 def rolled(game: Games, action: int) -> Games:
-    games = np.repeat(game, ROLLS)
-    games["dice"] = rng_states(np.arange(ROLLS, dtype=np.uint64))
-    play_rolls(games, np.full(ROLLS, action), np.arange(ROLLS), np.zeros((ROLLS, ACTIONS), dtype=np.int8))
-    return games
+    return play_again(game, np.array([action]), stratified_rngs(game, WAYS))
 
 
 def test_each_roll_of_an_attack_is_played_once_r5_1() -> None:
@@ -66,20 +63,20 @@ def test_each_roll_of_an_attack_is_played_once_r5_1() -> None:
 
     assert int((after["reserve"][:, 2] == 3).sum()) == wins
     assert int((after["at"][:, MAXIMIAN] == OFF).sum()) == losses
-    assert 0 < wins < ROLLS
+    assert 0 < wins < WAYS
 
 
 def test_each_province_is_struck_once_r6_3() -> None:
     after = rolled(position(), END)
 
-    assert after["unrest"].tolist() == [1 << province if province not in position()["at"] else 0 for province in range(ROLLS)]
+    assert after["unrest"].tolist() == [1 << province if province not in position()["at"] else 0 for province in range(WAYS)]
     assert (after["turn"] == 9).all()
 
 
 def test_a_turn_without_ip_left_ends_by_itself_r3_5() -> None:
     after = rolled(position(ip=1), action_id("move GALATIA"))
 
-    assert int((after["unrest"] > 0).sum()) == ROLLS - 3  # the provinces with an Emperor are protected
+    assert int((after["unrest"] > 0).sum()) == WAYS - 3  # the provinces with an Emperor are protected
     assert (after["turn"] == 9).all()
 
 
@@ -134,7 +131,7 @@ def test_turns_that_are_alike_are_judged_once() -> None:
     game = position(ip=1, emperors={"diocletian": "ROMA"})
     search_for(count, 512).plan(game, legal_masks(game))
 
-    assert judged[0] <= ROLLS * int(legal_masks(game).sum())
+    assert judged[0] <= WAYS * int(legal_masks(game).sum())
 
 
 def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
@@ -254,7 +251,7 @@ def test_draws_fall_as_likely_as_they_should() -> None:
         ("turns=4:temperature=0", r"ppo:temperature is a number above 0, not 0\.0"),
         ("temperature=nan", "ppo:temperature is a number from 0 on, not nan"),
         ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
-        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 1024, not 0"),
+        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 64, not 0"),
         ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
         ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
     ],

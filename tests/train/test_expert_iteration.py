@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ pytest.importorskip("tensorboard")
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents import make_agent, rollout  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
+from tetrarchia_agents.network import log_probabilities  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_agents.turn_search import Plan  # noqa: E402
 from tetrarchia_env.batch import legal_masks, new_games, observe, rng_states  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
@@ -24,7 +27,7 @@ from tetrarchia_train.behavior_cloning import CloningConfig, clone  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.demonstrations import Demonstrations, Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
 from tetrarchia_train.expert_iteration import iterate, round_config  # noqa: E402
-from tetrarchia_train.search_targets import JudgedExpert  # noqa: E402
+from tetrarchia_train.search_targets import TARGET, JudgedExpert  # noqa: E402
 
 ALL_BUT_PERSIA = {
     "BRITANNIA": "constantius",
@@ -57,21 +60,21 @@ def rounds(**changes: object) -> TrainConfig:
 def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
     """R9.1: Galerius secures the last border; the value to come is what the end pays but for what shaping has paid before."""
     game = position(emperor="galerius", tokens=ALL_BUT_PERSIA, emperors={"galerius": "PERSIA"})
-    expert = JudgedExpert(PPOAgent(turns=4), 1)
+    expert = JudgedExpert(PPOAgent(turns=4), 1, 0.03)
 
     expert.act(game, legal_masks(game), np.zeros(1, dtype=np.int64))
 
     reward = expert.agent.reward
-    assert expert.values[0] == pytest.approx(2 * reward.turn_discount**8 - reward.potential(game)[0], abs=1e-6)
+    assert expert.targets["value"][0] == pytest.approx(2 * reward.turn_discount**8 - reward.potential(game)[0], abs=1e-6)
 
 
 def test_all_positions_of_a_planned_turn_have_targets_of_the_same_worth() -> None:
     """No dice fall within it: value to come and potential add up to what the whole turn is worth."""
     demonstrations = play_expert(Job("ppo:turns=3", 7, ["4200"], games=1))
-    worth = demonstrations.values + PPOAgent(turns=3).reward.potential(demonstrations.games)
+    worth = demonstrations.targets["value"] + PPOAgent(turns=3).reward.potential(demonstrations.games)
     planned = demonstrations.games["dice"][1:] == demonstrations.games["dice"][:-1]
 
-    assert len(demonstrations.values) == len(demonstrations.actions)
+    assert len(demonstrations.targets) == len(demonstrations.actions)
     assert np.allclose(worth[1:][planned], worth[:-1][planned], atol=1e-6)
     assert (worth[1:][~planned] != worth[:-1][~planned]).all()
 
@@ -80,18 +83,19 @@ def test_targets_of_a_search_vary_less_than_outcomes() -> None:
     """One position, other dice for the search and for the games played on from it."""
     games, masks = new_games(Options(level="4211"), np.full(32, 3))
     games["dice"] = rng_states(np.arange(32, dtype=np.uint64))
-    expert = JudgedExpert(PPOAgent(turns=4), 32)
+    expert = JudgedExpert(PPOAgent(turns=4), 32, 0.03)
 
     expert.act(games, masks, np.arange(32))
     outcomes = [2.0 * game.won for game in rollout("ppo", 64, level="4211", seed=500)]
 
-    assert 10 * expert.values.std() < np.std(outcomes)
+    assert 10 * expert.targets["value"].std() < np.std(outcomes)
 
 
 def test_the_value_learns_what_the_search_says(started: Path) -> None:
     demonstrations = play_expert(Job("ppo:checkpoint=runs/first/final:turns=3", 3, ["4200"], games=8))
     network = load_checkpoint("runs/first/final").network
-    taught = Demonstrations(demonstrations.games, demonstrations.actions, np.full(len(demonstrations), 1.5, dtype=np.float32), 8, 0)
+    taught = replace(demonstrations, targets=demonstrations.targets.copy())
+    taught.targets["value"] = 1.5
 
     clone(network, taught, CloningConfig(8, 64, 3e-3), lambda *_: None)
 
@@ -100,15 +104,51 @@ def test_the_value_learns_what_the_search_says(started: Path) -> None:
     assert abs(float(values.mean()) - 1.5) < 0.2
 
 
-def test_values_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> None:
-    played = play_expert(Job("ppo:turns=2", 3, ["4200"], games=2))
-    save_demonstrations(played, tmp_path / "some.npz")
-    assert (load_demonstrations(tmp_path / "some.npz").values == played.values).all()
+def test_the_policy_learns_how_likely_actions_should_be(started: Path) -> None:
+    """Two actions of one position, one of them twice as likely."""
+    games, masks = new_games(Options(level="4200"), np.zeros(64, dtype=np.uint64))
+    first, second = np.flatnonzero(masks[0])[:2]
+    targets = np.zeros(len(games), dtype=TARGET)
+    targets["actions"][:, :2], targets["probabilities"][:, :2] = (first, second), (1 / 3, 2 / 3)
+    network = load_checkpoint("runs/first/final").network
 
-    for values in (played.values[:5], np.full(len(played), np.nan, dtype=np.float32)):
-        save_demonstrations(Demonstrations(played.games, played.actions, values, 2, 0), tmp_path / "some.npz")
-        with pytest.raises(ValueError, match="values are not one, a finite number, for each of"):
-            load_demonstrations(tmp_path / "some.npz")
+    clone(network, Demonstrations(games, np.full(64, first), targets, 64, 0), CloningConfig(200, 32, 3e-3), lambda *_: None)
+
+    with torch.inference_mode():
+        logits, _ = network(torch.from_numpy(observe(games[:1])))
+        likely = log_probabilities(logits, torch.from_numpy(masks[:1, : logits.shape[1]] != 0)).exp()[0]
+    assert likely[[first, second]].tolist() == pytest.approx([1 / 3, 2 / 3], abs=0.03)
+
+
+def test_turns_weigh_by_what_they_are_worth() -> None:
+    """Three that begin alike, one of them twice as dear to the softmax; one that begins otherwise counts at the first action alone."""
+    plan = Plan([[5, 6], [5, 7], [5, 6, 8], [9]], np.array([0.0, np.log(2), 0.0, 0.0]), best=1)
+
+    assert plan.improved_policy(1.0)[0] == [5, 9]
+    assert plan.improved_policy(1.0)[1] == pytest.approx([0.8, 0.2])
+    assert plan.rest().improved_policy(1.0)[1] == pytest.approx([0.5, 0.5])
+    assert plan.improved_policy(1e-9)[1] == pytest.approx([1.0, 0.0])
+
+
+def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> None:
+    played, path = play_expert(Job("ppo:turns=4", 3, ["4200"], games=2)), tmp_path / "some.npz"
+    save_demonstrations(played, path)
+    assert (load_demonstrations(path).targets == played.targets).all()
+    assert (played.targets["actions"][:, 0] == played.actions).mean() > 0.9
+
+    for name, value, sentence in (
+        ("value", np.nan, "values are not one, a finite number, for each of"),
+        ("probabilities", 0.5, "the probabilities of a position are not from 0 on with a sum of 1"),
+        ("actions", -1, "actions are from 0 to"),
+    ):
+        wrong = played.targets.copy()
+        wrong[name] = value
+        save_demonstrations(replace(played, targets=wrong), path)
+        with pytest.raises(ValueError, match=sentence):
+            load_demonstrations(path)
+    save_demonstrations(replace(played, targets=played.targets[:5]), path)
+    with pytest.raises(ValueError, match="5 values are not one, a finite number, for each of"):
+        load_demonstrations(path)
 
 
 def test_each_round_searches_with_the_network_it_begins_with() -> None:

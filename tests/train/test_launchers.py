@@ -139,17 +139,13 @@ def test_killed_under_torchrun_it_resumes_to_the_same_end(undisturbed: object, t
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the processes of a launcher in /proc")
-@pytest.mark.xfail(strict=False, reason="the new processes may wait for ever to meet: two of three runs on an idle machine, cause unknown")
-def test_torchrun_starts_a_killed_run_again(undisturbed: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rank", [0, 1])
+def test_torchrun_starts_a_killed_run_again(undisturbed: object, tmp_path: Path, rank: int) -> None:
     launcher = begun(tmp_path, *TORCHRUN, "--max-restarts", "1", "-m", "tetrarchia_train", *RUN)
     until_kept(tmp_path, launcher)
-    os.kill(max(ranks(launcher.pid)), signal.SIGKILL)
+    os.kill(sorted(ranks(launcher.pid))[rank], signal.SIGKILL)
 
-    try:
-        assert launcher.wait(120) == 0, (tmp_path / "output").read_text(encoding="utf-8")
-    finally:
-        for process in (*ranks(launcher.pid), launcher.pid) if launcher.poll() is None else ():
-            os.kill(process, signal.SIGKILL)
+    assert launcher.wait(500) == 0, (tmp_path / "output").read_text(encoding="utf-8")
     assert result(tmp_path) == undisturbed
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy, mse_loss
+from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 
 from tetrarchia_agents.network import MASKED, Network
 from tetrarchia_env import batch
@@ -65,10 +65,15 @@ def _minibatches(learned: int, config: CloningConfig) -> Iterator[Rows]:
 
 
 def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) -> Tensor:
-    """That of the policy, and of the value where a search says what it should be."""
+    """That of the policy, and of the value where a search says what both should be."""
     logits, values = _forward(network, data, rows)
-    loss = cross_entropy(logits, torch.from_numpy(data.actions[rows]))
-    return loss + vf_coef * mse_loss(values, torch.from_numpy(data.values[rows])) if len(data.values) else loss
+    if not len(data.targets):
+        return cross_entropy(logits, torch.from_numpy(data.actions[rows]))
+    targets = data.targets[rows]
+    probabilities = torch.from_numpy(targets["probabilities"].copy())
+    log_probs = log_softmax(logits, dim=1).gather(1, torch.from_numpy(targets["actions"].copy()))
+    policy_loss = -(probabilities * log_probs.masked_fill(probabilities == 0, 0)).sum(dim=1).mean()
+    return policy_loss + vf_coef * mse_loss(values, torch.from_numpy(targets["value"].copy()))
 
 
 def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:

@@ -94,6 +94,9 @@ class TrainConfig:
     demonstrations: Annotated[str, _warm_start("A file of its demonstrations made before")] = ""
     num_demonstrations: Annotated[Decisions, _warm_start("Decisions of the expert to clone")] = 1_000_000
     expert_noise: Annotated[Share, _warm_start("The share of random actions in the expert's games")] = 0.05
+    target_temperature: Annotated[
+        Positive, _warm_start("Of an expert that searches: the temperature of the softmax over its turns' values that the policy learns")
+    ] = 0.03
     demo_workers: Annotated[Some, _warm_start("Processes that play these games")] = 2
     bc_epochs: Annotated[Some, _warm_start("Epochs of behaviour cloning")] = 6
     bc_batch_size: Annotated[Batch, _warm_start("Decisions in an update of behaviour cloning")] = 1024

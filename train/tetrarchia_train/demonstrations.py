@@ -25,18 +25,17 @@ from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_records, records_of
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.rule_sets import with_levels
-from tetrarchia_train.search_targets import JudgedExpert, is_searching
+from tetrarchia_train.search_targets import NO_TARGETS, TARGET, JudgedExpert, Targets, check_targets, is_searching
 
 GAMES_PER_JOB = 32  # few: all sets of rules have their turn soon
 CHUNK = 1 << 16  # positions whose legal actions are looked at together
 KINDS = {  # of the file
     "games": Kind(np.uint8, (None,)),
     "actions": Kind(np.int64, (None,)),
-    "values": Kind(np.float32, (None,)),
+    "targets": Kind(TARGET, (None,)),
     "counts": Kind(np.int64, (2,)),
 }
 KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, maybe with fewer --demo-workers"
-NO_VALUES = np.zeros(0, dtype=np.float32)
 FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
 
 
@@ -46,7 +45,7 @@ class Demonstrations:
 
     games: batch.Games
     actions: NDArray[np.int64]
-    values: NDArray[np.float32]  # what the critic should say of each position, if the expert searched; else there are none
+    targets: Targets  # what an expert that searches found in each position; others have none
     played: int
     won: int
 
@@ -64,6 +63,7 @@ class Job:
     rules: dict[str, Any] = field(default_factory=dict)
     noise: float = 0.0  # the mean share of random actions; in each game from none to twice as much
     games: int = GAMES_PER_JOB
+    target_temperature: float = 1.0  # of what is learned from a search
 
 
 class NoisyExpert:
@@ -71,20 +71,20 @@ class NoisyExpert:
 
     def __init__(self, job: Job) -> None:
         agents = make_agents(job.expert)
-        self.judged = JudgedExpert(agents[0], job.games) if is_searching(agents) else None
+        self.judged = JudgedExpert(agents[0], job.games, job.target_temperature) if is_searching(agents) else None
         self.expert = TeamPolicy([self.judged] * 4 if self.judged else agents, job.games, job.first_seed)
         self.rng = np.random.default_rng(job.first_seed)
         self.expert.begin(np.arange(job.games), _seeds(job))
         self.noise = self.rng.random(job.games) * 2 * job.noise  # of each game
         self.positions: list[batch.Games] = []
         self.actions: list[NDArray[np.int64]] = []
-        self.values: list[NDArray[np.float32]] = []
+        self.targets: list[Targets] = []
 
     def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
         """The expert's action, or sometimes a random one."""
         self.positions.append(games.copy())
         self.actions.append(self.expert.act(games, masks, rows))
-        self.values.append(self.judged.values[rows] if self.judged else NO_VALUES)
+        self.targets.append(self.judged.targets[rows] if self.judged else NO_TARGETS)
         is_random = self.rng.random(len(rows)) < self.noise[rows]
         random = batch.random_actions(masks, self.rng.integers(1, 2**63, len(rows)).astype(np.uint64))
         return np.where(is_random, random, self.actions[-1])
@@ -96,7 +96,8 @@ def play_expert(job: Job) -> Demonstrations:
     policy = NoisyExpert(job)
     batch.play_to_end(games, masks, policy.act)
     won = int(batch.is_won(games).sum())
-    return Demonstrations(np.concatenate(policy.positions), np.concatenate(policy.actions), np.concatenate(policy.values), len(games), won)
+    positions, actions, targets = (np.concatenate(part) for part in (policy.positions, policy.actions, policy.targets))
+    return Demonstrations(positions, actions, targets, len(games), won)
 
 
 def collect_demonstrations(
@@ -124,8 +125,8 @@ def collect_demonstrations(
 
 
 def _joined(found: Sequence[Demonstrations], number: int) -> Demonstrations:
-    games, actions, values = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "values"))
-    return Demonstrations(games, actions, values, sum(part.played for part in found), sum(part.won for part in found))
+    games, actions, targets = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "targets"))
+    return Demonstrations(games, actions, targets, sum(part.played for part in found), sum(part.won for part in found))
 
 
 def parts_folder(folder: Path, whose: Mapping[str, Any]) -> Path:
@@ -153,12 +154,14 @@ def _part(folder: Path, number: int) -> Path:
     return folder / f"{number:06}.npz"
 
 
-def make_jobs(expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int) -> Iterator[Job]:
+def make_jobs(
+    expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int, target_temperature: float = 1.0
+) -> Iterator[Job]:
     """One job after the other, each set of rules in its turn."""
     number = 0
     while True:
         first_seed = FIRST_SEED + (seed << 32) + number * GAMES_PER_JOB
-        yield Job(expert, first_seed, levels, rules[number % len(rules)], noise)
+        yield Job(expert, first_seed, levels, rules[number % len(rules)], noise, target_temperature=target_temperature)
         number += 1
 
 
@@ -166,24 +169,26 @@ def save_demonstrations(kept: Demonstrations, path: Path) -> None:
     """Keep them for another time."""
     with atomic_write(path) as draft, open(draft, "wb") as file:
         counts = np.array([kept.played, kept.won])
-        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, values=kept.values, counts=counts)
+        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, targets=kept.targets, counts=counts)
 
 
 def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstrations:
     """What `save_demonstrations` kept; ValueError in one sentence if the file is none, or not by legal actions below this number."""
     try:
         arrays = read_arrays(path, KINDS)
-        rows, actions, values, (played, won) = arrays["games"], arrays["actions"], arrays["values"], map(int, arrays["counts"])
+        rows, actions, targets, (played, won) = arrays["games"], arrays["actions"], arrays["targets"], map(int, arrays["counts"])
         games = records_of(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
         check_records(games, "games")
         _check_actions(games, actions, num_actions)
-        if len(values) not in (0, len(actions)) or not np.isfinite(values).all():
-            raise ValueError(f"{len(values)} values are not one, a finite number, for each of {len(actions)} positions")
+        check_targets(targets, len(actions))
+        taught, column = targets["probabilities"].nonzero()
+        if len(taught):
+            _check_actions(games[taught], targets["actions"][taught, column], num_actions)
         if not 0 <= won <= played:
             raise ValueError(f"{won} games of {played} are won")
     except ValueError as error:
         raise ValueError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
-    return Demonstrations(games, actions, values, played, won)
+    return Demonstrations(games, actions, targets, played, won)
 
 
 def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:

@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
-from torch.distributed import PrefixStore, Store, TCPStore, rendezvous  # type: ignore[attr-defined]
+from torch.distributed import Store, TCPStore  # type: ignore[attr-defined]
 
 from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
-from tetrarchia_train.launcher import ADDRESS, PORT, VARIABLES, WORLD_SIZE, Place, launched
+from tetrarchia_train.launcher import VARIABLES, Place, launched
+from tetrarchia_train.meeting import meet
 
 TIMEOUT = timedelta(days=7)  # rank 0 may evaluate for long, or be paused
-MEETING = timedelta(minutes=15)  # until all processes of a launcher must have come
 LOOPBACK = "127.0.0.1"
 GRACE = 2.0  # seconds that rank 0 has to end a process that it has left
 PATIENCE = 10.0  # seconds that rank 0 has to notice by itself that another process failed
@@ -271,19 +271,10 @@ def _worker(group: ProcessGroup, port: int, tell: Connection) -> None:
 
 @contextmanager
 def _joined(group: ProcessGroup, store: Store | None = None) -> Iterator[ProcessGroup]:
-    """The processes meet at this store, or at that of the environment (`env://`)."""
-    store = PrefixStore("tetrarchia", store or _store_of_environment())
-    distributed.init_process_group("gloo", store=store, rank=group.rank, world_size=group.world_size, timeout=TIMEOUT)
+    """The processes meet at this store, or at that of the environment."""
+    private = meet(group.rank, group.world_size, store)
+    distributed.init_process_group("gloo", store=private, rank=group.rank, world_size=group.world_size, timeout=TIMEOUT)
     try:
         yield group
     finally:
         distributed.destroy_process_group()
-
-
-def _store_of_environment() -> Store:
-    try:
-        return next(rendezvous("env://", timeout=MEETING))[0]
-    except distributed.DistError:
-        where = f"{os.environ[ADDRESS]}:{os.environ[PORT]}"
-        sentence = f"not all {os.environ[WORLD_SIZE]} processes met at {where} within {MEETING.seconds // 60} minutes"
-        raise ValueError(sentence) from None

@@ -56,8 +56,8 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
         shutil.rmtree(folder / PARTS, ignore_errors=True)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
-    jobs = make_jobs(config.expert, config.drawn_levels, config.rules, config.expert_noise, config.seed)
-    whose = {name: getattr(config, name) for name in ("expert", "drawn_levels", "rules", "expert_noise", "seed")}
+    whose = {name: getattr(config, name) for name in ("expert", "drawn_levels", "rules", "expert_noise", "seed", "target_temperature")}
+    jobs = make_jobs(*whose.values())
     parts = parts_folder(folder / PARTS, whose)
     found = collect_demonstrations(
         jobs, config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number), parts
@@ -84,7 +84,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
         "init_checkpoint": config.init_checkpoint,
         "expert": config.expert,
         "num_demonstrations": len(demonstrations),
-        "num_values": len(demonstrations.values),
+        "num_values": len(demonstrations.targets),
         "bc_accuracy": accuracy,
         "seconds": round(seconds),
         "win_rates": {one.label: one.win_rate for one in results},
