@@ -20,8 +20,7 @@ from tetrarchia_env.cli.serve import lobby_data, offer
 from tetrarchia_env.web.app import Entrance, make_app
 from tetrarchia_env.web.house import House, Limits, Services
 from tetrarchia_env.web.journal import Journal
-from tetrarchia_env.web.protocol import LARGEST
-from tetrarchia_env.web.server import bound
+from tetrarchia_env.web.server import bound, configured
 
 PATIENCE = 30.0  # seconds
 OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
@@ -125,14 +124,7 @@ def serving(
     place = bound("127.0.0.1", 0)
     if send_buffer:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    config = uvicorn.Config(
-        make_app(house, lobby_data(house), Entrance()),
-        log_level="warning",
-        access_log=False,
-        ws_max_size=4 * LARGEST,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(make_app(house, lobby_data(house), Entrance())))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()
     try:
