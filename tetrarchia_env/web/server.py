@@ -61,7 +61,7 @@ def run(house: House, lobby_data: dict[str, Any], place: socket.socket, entrance
 
 
 def configured(app: ASGIApp) -> uvicorn.Config:
-    """How it is served; frames are not compressed, which would cost more than all the rest of sending them."""
+    """How it is served; frames are not compressed: they have a few thousand bytes, and most never leave this machine."""
     return uvicorn.Config(
         app, log_level="warning", access_log=False, ws_max_size=4 * LARGEST, limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
