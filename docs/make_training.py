@@ -17,6 +17,7 @@ from tetrarchia_train.publish import CURVE, TRIALS
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
 NOTE = "note.txt"  # beside a trial of other code: what was different
+BENCHMARKS, MEASURED = HERE.parent / "benchmarks" / "latest.json", ("ppo", "ppo-more")
 LEARNER = HERE.parent / "train" / "tetrarchia_train" / "learner.py"
 TRIED = (  # options that trials differ in
     "chance_samples",
@@ -41,6 +42,7 @@ def page() -> str:
         curves="\n".join(_pictures()),
         trials="\n".join(_trial_rows()),
         ablation="\n".join(_ablation_rows()),
+        speed="\n".join(_speed_rows()),
     )
 
 
@@ -65,8 +67,8 @@ def _beginning(made: dict[str, Any]) -> str:
     warm = made["warm_start"]
     if warm is None:
         return "random weights"
-    if "expert" not in warm:
-        return f"`{made['options']['init_checkpoint']}`"
+    if _goes_on_from(made):
+        return f"`{_goes_on_from(made)}`"
     return (f"`{warm['init_checkpoint']}`, then " if warm.get("init_checkpoint") else "") + f"{warm['expert']} cloned"
 
 
@@ -100,19 +102,30 @@ def _pictures() -> Iterator[str]:
 
 
 def draw() -> None:
-    """Write the pictures."""
+    """Write the pictures: win rates against minutes, which is what training costs."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in _trained():
-        made = read_card(CHECKPOINTS / name)["made"]
-        games, points = made["options"]["n_eval_episodes"], _points(CHECKPOINTS / name / CURVE)
-        lines = {
-            place: [(point["timesteps"] / 1e6, wilson(round(point["win_rates"][place] * games), games)) for point in points]
-            for place in made["options"]["eval_levels"]
-        }
-        save(
-            curves(f"How {name} learned: {games} games at each level", lines, "timesteps, in millions"),
-            PICTURES / f"{name}.svg",
-        )
+        stages = list(_stages(name))
+        levels = read_card(CHECKPOINTS / name)["made"]["options"]["eval_levels"]
+        lines = {level: [(minutes, _rate(point, level, games)) for minutes, point, games in stages] for level in levels}
+        counts = sorted({games for _, _, games in stages})
+        games = " and ".join(f"{count:,}" for count in counts)
+        save(curves(f"How {name} learned: {games} games at each level", lines, "minutes of PPO"), PICTURES / f"{name}.svg")
+
+
+def _stages(name: str) -> Iterator[tuple[float, Point, int]]:
+    """Minutes, a point and its games: of the run that a checkpoint goes on from, if it is kept, then of its own."""
+    made = read_card(CHECKPOINTS / name)["made"]
+    before = list(_stages(_goes_on_from(made))) if _goes_on_from(made) in _trained() else []
+    yield from before
+    first = before[-1][0] if before else 0.0
+    for point in _points(CHECKPOINTS / name / CURVE):
+        yield first + point["seconds"] / 60, point, made["options"]["n_eval_episodes"]
+
+
+def _goes_on_from(made: dict[str, Any]) -> str:
+    """The checkpoint whose training this one has continued, with nothing else in between."""
+    return made["options"].get("init_checkpoint", "") if "expert" not in (made["warm_start"] or {"expert": ""}) else ""
 
 
 def _trial_rows() -> Iterator[str]:
@@ -152,6 +165,15 @@ def _pooled(arm: Sequence[tuple[Point, int]], level: str) -> Estimate:
     return wilson(won, sum(games for _, games in arm))
 
 
+def _speed_rows() -> Iterator[str]:
+    """Microseconds of a step, a column for each preset, and steps a second."""
+    rows = {row["what"]: row["value"] for row in json.loads(BENCHMARKS.read_text(encoding="utf-8"))["rows"]}
+    begins = [f"training, preset {preset}, " for preset in MEASURED]
+    for what in [what.removeprefix(begins[0]) for what in rows if what.startswith(begins[0])]:
+        part = what.removeprefix("one core: ").replace("both cores", "steps a second, both cores")
+        yield f"| {part} | {' | '.join(f'{rows[begin + what]:,.0f}' for begin in begins)} |"
+
+
 def _trained() -> Sequence[str]:
     return [name for name in own_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
 
@@ -181,7 +203,8 @@ python -m tetrarchia_train.publish mine my-name    # keep it in checkpoints/ wit
 
 `tetrarchia train --help` lists every option; those of PPO have Stable-Baselines3's names. A preset is a YAML file with the options of
 a good run; the kept ones are in [presets](../train/tetrarchia_train/presets/ppo.yaml): `ppo`, `ppo-full` (variants, modules and
-scenarios too), `expert-iteration`, `small`, and `tiny` for tests. The same command with `--threads 1` gives the same run.
+scenarios too), `ppo-more` and `ppo-full-more` (how these two went on from `ppo-1` and `ppo-full-1`), `expert-iteration`, `small`, and
+`tiny` for tests. The same command with `--threads 1` gives the same run.
 
 In a run's folder: `options.yaml`; `demonstrations.npz`; `bc/`, `latest/` and `final/`, which are checkpoints; `progress.jsonl`, the win
 rates on held-out seeds; `tensorboard/`; and `resume/`, all that is needed to go on: tensors, arrays and JSON, nothing that could run code.
@@ -224,11 +247,11 @@ With `--rounds` a run is several such runs, each in a folder `round-1`, `round-2
 ([expert_iteration.py](../train/tetrarchia_train/expert_iteration.py); Anthony, Tian and Barber 2017). The expert of a round is not the
 planner but [`ppo:turns=N`](agents.md) with the network that the round begins with. Every position it comes to is an example
 ([search_targets.py](../train/tetrarchia_train/search_targets.py)), as in TD-Gammon (Tesauro 1995) and Athenan (Cohen-Solal 2020): the
-policy learns the turn that was chosen, the value the search's mean over the dice, which varies far less than outcomes do. Then PPO goes
-on from there. A round that does not win more held-out games, in the mean of all levels, is the last. `final/` is the best one, and
-`progress.jsonl` has the curve of all rounds; its first line is what they began with, and each round's first point, at none of its own
-timesteps, what learning from the search alone has given. A kill costs what came after the last save: `--resume` goes on in the round
-it was in.
+policy learns how likely the turns that it proposed should be, by the softmax of their values (Abdolmaleki et al. 2018;
+`target_temperature`), the value the search's mean over the dice, which varies far less than outcomes do. Then PPO goes on from there.
+A round that does not win more held-out games, in the mean of all levels, is the last. `final/` is the best one, and `progress.jsonl` has
+the curve of all rounds; its first line is what they began with, and each round's first point, at none of its own timesteps, what
+learning from the search alone has given. A kill costs what came after the last save: `--resume` goes on in the round it was in.
 
 ## One iteration
 These are the two functions of [learner.py](../train/tetrarchia_train/learner.py) that a run repeats until its steps are played.
@@ -255,6 +278,16 @@ Measured during training, on held-out seeds of its own; the last point of each c
 {checkpoints}
 
 {curves}
+
+## Where the time goes
+Microseconds that a step takes in one process, by `tetrarchia bench`; `ppo` goes twice over each rollout, `ppo-more` once. An update is
+forward and backward through the network: its matrix products are in bfloat16 (`precision`), and what was measured and does not help
+more is less work in the messages (links are few, but the dense product is as fast), `torch.compile`, and leaving out forced decisions,
+which are one in four hundred.
+
+| part | `ppo` | `ppo-more` |
+|---|---:|---:|
+{speed}
 
 ## What was tried
 Short runs on one thread, each after behaviour cloning of the same demonstrations of the planner, cloned once for each network: what was

@@ -73,7 +73,7 @@ class Effort:
     seconds: float = 1.0
     rounds: int = 5
     games: int = 20_000
-    presets: tuple[str, ...] = ("ppo", "ppo:mlp", "small")  # what the layers over the board cost is seen beside an mlp
+    presets: tuple[str, ...] = ("ppo", "ppo-more", "ppo:mlp", "small")  # what the layers over the board cost is seen beside an mlp
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:
@@ -220,22 +220,14 @@ def on_ray(effort: Effort) -> Iterator[Row]:
     yield from ray_rows(Slice(15 * effort.seconds, effort.rounds))
 
 
-MEASURE_FPS = """
-import sys
-from tetrarchia_train.config import read_preset
-from tetrarchia_train.run import measure_fps
-for word in sys.argv[1:]:  # a preset, or a preset with another network: ppo:mlp
-    preset, _, network = word.partition(":")
-    print(measure_fps(read_preset(preset).changed({"network": network} if network else {})))
-"""
-
-
 def training(presets: tuple[str, ...]) -> Iterator[Row]:
-    """PPO from end to end, in a process of its own: it sets torch's threads."""
-    command = [sys.executable, "-c", MEASURE_FPS, *presets]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    for preset, speed in zip(presets, done.stdout.split()[-len(presets) :], strict=True):
-        yield Row(f"training, preset {preset}, both cores", float(speed), "steps/s")
+    """PPO from end to end and by its parts, in a process of its own: it sets torch's threads."""
+    done = subprocess.run([sys.executable, "-m", "tetrarchia_train.speed", *presets], capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines()[-len(presets) :]:
+        found = json.loads(line)
+        yield Row(f"training, preset {found['preset']}, both cores", found["fps"], "steps/s")
+        for part, microseconds in found["microseconds"].items():
+            yield Row(f"training, preset {found['preset']}, one core: {part}", microseconds, "us/step")
 
 
 def choose(rng: random.Random, mask: Any) -> int:

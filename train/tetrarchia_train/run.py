@@ -7,12 +7,10 @@ import shlex
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
@@ -267,21 +265,3 @@ def _stop_requested(group: ProcessGroup) -> Iterator[Callable[[], bool]]:
         yield lambda: bool(asked)
     finally:
         restore()
-
-
-def measure_fps(config: TrainConfig, iterations: int = 3) -> float:
-    """Steps a second of PPO from end to end, rollouts and updates, all processes together; the median iteration after a first."""
-    with process_group(config.processes, _iteration_seconds, config, iterations) as group:
-        return config.num_envs * config.n_steps / median(_iteration_seconds(group, config, iterations))
-
-
-def _iteration_seconds(group: ProcessGroup, config: TrainConfig, iterations: int) -> list[float]:
-    prepare(config, group)
-    run = new_run(config, None, Logger(None, []), group)
-    train_iteration(run)
-    seconds = []
-    for _ in range(iterations):
-        began = time.perf_counter()
-        train_iteration(run)
-        seconds.append(time.perf_counter() - began)
-    return seconds

@@ -28,7 +28,8 @@ from tetrarchia_train.config import TrainConfig, read_preset
 from tetrarchia_train.distributed import ProcessGroup, process_group
 from tetrarchia_train.learner import collect_rollouts, new_run
 from tetrarchia_train.policy import mixed_precision
-from tetrarchia_train.run import measure_fps, prepare
+from tetrarchia_train.run import prepare
+from tetrarchia_train.speed import measure_fps
 
 PROCESSES = (1, 2, 4, 10, 100, 1000)
 SIZES = (1_000, 1_000_000)  # numbers of an all-reduce: what a message costs, and what a byte costs
