@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ pytest.importorskip("websockets")
 
 from helpers.random_games import EVERYTHING, random_replay
 from helpers.web_server import Server, Visitor, serving
+from tetrarchia_agents.cards import find_checkpoint
+from tetrarchia_env.cli import serve
 from tetrarchia_env.cli.serve import thinkers
 from tetrarchia_env.notation import load_replay, play_replay, snapshot
 from tetrarchia_env.options import Options
@@ -100,6 +103,21 @@ def test_an_agent_who_does_not_know_the_rules_plays_for_nobody(tmp_path: Path) -
         again = server.visit(me.wait_for("go")["address"])
 
     assert [player["agent"] for player in again.told["people"]["players"]] == [None, "random"]
+
+
+def test_without_a_calibrated_network_there_is_a_server_without_a_coach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    from tetrarchia_agents.thinking import make_critic
+
+    shutil.copytree(find_checkpoint("ppo"), tmp_path / "ppo", ignore=shutil.ignore_patterns("calibration.json"))
+    monkeypatch.setattr(serve, "thinkers", lambda _: make_critic(f"ppo:{tmp_path / 'ppo'}"))
+    house = serve.open_house("", tmp_path / "rooms")
+
+    assert house.services.coach is None
+    assert "there is no coach: checkpoint" in capsys.readouterr().err
+    house.close()
 
 
 def test_a_game_that_began_from_a_snapshot_is_judged_too(tmp_path: Path) -> None:

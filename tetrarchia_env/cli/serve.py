@@ -77,9 +77,20 @@ def open_house(agents: str, state: Path | None, study: Path | None = None, keep:
     offered = offers(agents)
     compile_ahead()
     kept = partial(append_game, study) if study else None
-    services = house.Services(offered, keep=kept, version=__version__, **(thinkers("ppo") if "ppo" in offered else {}))
+    services = house.Services(offered, keep=kept, version=__version__, **(_thinkers_here() if "ppo" in offered else {}))
     limits = house.Limits(finished=60 * keep, watched=60 * keep)
     return house.House(journal.Journal(state or state_folder()), services, limits)  # type: ignore[no-any-return]
+
+
+def _thinkers_here() -> "dict[str, Callable[..., Any]]":
+    """None if the network cannot say how likely a win is: people can play all the same."""
+    import sys
+
+    try:
+        return thinkers("ppo")
+    except ValueError as error:
+        print(f"tetrarchia: there is no coach: {error}", file=sys.stderr)
+        return {}
 
 
 def thinkers(name: str) -> "dict[str, Callable[..., Any]]":
