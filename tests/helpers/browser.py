@@ -16,13 +16,13 @@ from typing import Any
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name of a reference to an element, from the standard
 KEYS = {
     "Space": " ", "PageUp": "\ue00e", "PageDown": "\ue00f", "End": "\ue010", "Home": "\ue011", "Left": "\ue012", "Up": "\ue013",
-    "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007",
+    "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c",
 }  # fmt: skip
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
-PATIENCE = 10.0  # seconds
+PATIENCE = 30.0  # seconds: other work may go on on the machine
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -42,6 +42,14 @@ class Browser:
         """The inside of the window, exactly; a phone has a touch screen and finer pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
         self.command("Emulation.setDeviceMetricsOverride", **size)
+        self.command("Emulation.setTouchEmulationEnabled", enabled=phone)
+
+    def forget(self, origin: str) -> None:
+        """As if it were new: nothing kept of this server's pages, an ordinary window."""
+        self.command("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+        self.command("Emulation.clearDeviceMetricsOverride")
+        self.command("Emulation.setTouchEmulationEnabled", enabled=False)
+        self.command("Emulation.setEmulatedMedia", media="", features=[])
 
     def command(self, name: str, **values: object) -> Any:
         """A command of the DevTools."""
@@ -55,6 +63,11 @@ class Browser:
         """As a person does: it must be in sight and nothing may lie over it."""
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
         self._post(f"element/{element}/click")
+
+    def tap(self, x: float, y: float) -> None:
+        """Touch this point of the window with a finger."""
+        deeds = [{"type": "pointerMove", "x": x, "y": y}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]
+        self._post("actions", actions=[{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": deeds}])
 
     def fill(self, selector: str, words: str) -> None:
         """Type into a field; for one that takes a file, its path."""

@@ -31,3 +31,8 @@ def random_replay(options: Options, seed: int, most: int) -> Replay:
         actions.append(rng.choice(np.flatnonzero(masks[0]).tolist()))
         step(games, np.array(actions[-1:]), masks)
     return record_replay(options, seed, actions)
+
+
+def beside_a_revolt() -> Replay:
+    """Galerius may attack: 15 of 36 ways win, 6 draw, 15 lose, and both sides have a chain."""
+    return random_replay(Options(level="4211"), 28, 8)

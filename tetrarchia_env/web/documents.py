@@ -10,6 +10,7 @@ from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.render import page, theme
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
+from tetrarchia_env.render.svg import BERTH
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf"}
 FONTS = ("TetrarchiaSans-Regular.ttf", "TetrarchiaSans-Bold.ttf")
@@ -22,7 +23,8 @@ def lobby(data: dict[str, Any]) -> str:
 
 def room(data: dict[str, Any]) -> str:
     """Where it is played; nothing of the game is in it: the page asks for that."""
-    spaces = dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, BOARD.zone_xy.tolist(), strict=True))
+    berths = [(x, y + BERTH) for x, y in BOARD.zone_xy.tolist()]
+    spaces = dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, berths, strict=True))
     given = {name: data[name] for name in ("agents", "coach", "study")} | {"spaces": spaces, "emperors": EMPERORS, "letters": _letters()}
     return Template(_text("room.html")).substitute(
         data=_json(given),

@@ -6,7 +6,7 @@ from typing import Any
 
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
-from tetrarchia_env.game_analysis import GameAnalysis, split_sentence
+from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
 from tetrarchia_env.notation import seen, snapshot
 from tetrarchia_env.playing.previews import previews
 from tetrarchia_env.render.page import words
@@ -90,11 +90,13 @@ def entry(room: Room, number: int) -> Data:
 def analysis(found: GameAnalysis) -> Data:
     """What an agent thinks of every position so far, drawn and worded as on the replay page."""
     if not found.decisions:
-        return {"curve": "", "thoughts": [], "marks": [], "turns": {}}
+        return {"curve": "", "thoughts": [], "marks": [], "turns": {}, "worst": []}
     numbers = range(len(found.decisions) + 1)
     turns = {str(turn.number + 1): split_sentence(turn.luck, turn.choice) for turn in found.turns}
     shown = ["".join(thoughts(found, number)) for number in numbers]
-    return {"curve": curve(found), "thoughts": shown, "marks": marks(found, len(numbers)), "turns": turns}
+    bad = [(place, found.decisions[place]) for place in found.worst]
+    worst = [{"number": place, "turn": one.turn + 1, "cost": percent(one.regret)} for place, one in bad]
+    return {"curve": curve(found), "thoughts": shown, "marks": marks(found, len(numbers)), "turns": turns, "worst": worst}
 
 
 def log_entries(room: Room) -> Data:

@@ -33,7 +33,7 @@ def _welcomed(store: Store, rank: int, name: str) -> str:
 
 
 def _welcome(store: Store, world_size: int, name: str) -> str:
-    """The same name, when all others have heard it; one that is gone never answers, and another comes in its place."""
+    """The same name, when all others know it; one that is gone never answers, and another comes in its place."""
     until = time.monotonic() + MEETING.total_seconds()
     for rank in range(1, world_size):
         while not store.check([f"joined/{name}/{rank}"]):

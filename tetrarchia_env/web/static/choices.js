@@ -25,6 +25,11 @@ export class Choices {
   constructor(play) {
     this.play = play;
     this.offered = [];
+    this.opened = null; // the combat on the card: its chains stay in sight
+  }
+
+  preview(combat) {
+    board.showChains(combat ?? this.opened);
   }
 
   show(decision) {
@@ -35,7 +40,7 @@ export class Choices {
     let digit = 0;
     for (const choice of this.offered) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
     byId("choices").replaceChildren(...this.offered.map((choice) => this.item(choice)));
-    board.showTargets(this.offered, (found) => this.pick(found), (choice) => board.showChains(choice?.combat ?? null));
+    board.showTargets(this.offered, (found) => this.pick(found), (choice) => this.preview(choice?.combat ?? null));
     if (hadFocus) (byId("choices").querySelector("button") ?? byId("decide-title")).focus();
   }
 
@@ -44,8 +49,8 @@ export class Choices {
     const button = made("button", {"data-action": choice.action, class: choice.combat ? "combat" : choice.place ? "" : "plain", onclick: () => this.pick([choice])},
       made("span", {class: "what", text: choice.label}), made("small", {text: words}));
     if (choice.key) button.append(made("kbd", {text: choice.key.toUpperCase(), "aria-hidden": "true"}));
-    const preview = (combat) => () => board.showChains(combat);
-    for (const [name, combat] of [["focus", choice.combat], ["pointerenter", choice.combat], ["blur", null], ["pointerleave", null]]) button.addEventListener(name, preview(combat));
+    for (const name of ["focus", "pointerenter"]) button.addEventListener(name, () => this.preview(choice.combat));
+    for (const name of ["blur", "pointerleave"]) button.addEventListener(name, () => this.preview(null));
     return made("li", {}, button);
   }
 
@@ -60,14 +65,16 @@ export class Choices {
       made("span", {text: choice.label}), made("small", {text: choice.cost})));
     card.replaceChildren(...(combat ? describe(combat) : []), made("div", {class: "tools"}, ...buttons, made("button", {id: "not-now", text: "Not now", onclick: () => this.close(true)})));
     card.hidden = false;
-    board.showChains(combat ?? null);
+    this.opened = combat ?? null;
+    this.preview(null);
     buttons[0].focus();
   }
 
   close(keepFocus = false) {
     if (byId("card").hidden) return false;
     byId("card").hidden = true;
-    board.showChains(null);
+    this.opened = null;
+    this.preview(null);
     if (keepFocus) byId("choices").querySelector("button")?.focus();
     return true;
   }

@@ -8,8 +8,8 @@ export function showPeople(told, send) {
   const study = told.you !== null && given.study ? [consent(told, send)] : [];
   const watch = told.you === null ? [] : [made("p", {class: "note", text: "To look on, without playing:"}), link(told.watch)];
   box.replaceChildren(...(told.you === null ? [made("p", {class: "note", text: "You look on."})] : [rename(told, send)]), made("ul", {}, ...rows), ...study, ...watch);
-  const away = told.players.some((player) => !player.agent && !player.here);
-  byId("people-box").querySelector("summary").textContent = away ? "Players (one is away)" : "Players";
+  const away = told.players.filter((player) => !player.agent && !player.here).length;
+  byId("people-box").querySelector("summary").textContent = away ? `Players: ${away} away` : "Players";
 }
 
 export const nameOf = (player, number) => (player.you ? "You" : player.agent ? `agent ${player.agent}` : player.name || `person ${number + 1}`);

@@ -1,7 +1,6 @@
 // A room's page: messages of the server go to the parts of the page, and what the person does goes to the server.
 import {byId, capital, given, made} from "./elements.js";
 import * as board from "./board.js";
-import * as log from "./log.js";
 import {Choices} from "./choices.js";
 import {nameOf, showPeople} from "./people.js";
 import {talk} from "./talk.js";
@@ -11,22 +10,22 @@ import {Timeline} from "./timeline.js";
 let decision = null, people = null, offeredFor = "";
 
 const OBEYED = {
-  log: ({entries}) => timeline.begin(entries),
+  log: ({entries}) => { timeline.begin(entries); analysis.doubt(); },
   position: ({number, view}) => timeline.position(number, view),
-  undone: ({number, view}) => timeline.undone(number, view),
-  move: (told) => { analysis.forget(); timeline.moved(told); },
+  undone: ({number, view}) => { timeline.undone(number, view); analysis.doubt(); },
+  move: (told) => timeline.moved(told),
   decision: (told) => { decision = told; timeline.isOver = told.agent === null; refresh(true); },
   people: (told) => { people = told; beginAlone(told.alone); showPeople(told, send); refresh(); },
-  refused: ({sentence}) => state(capital(sentence)),
+  refused: ({sentence}) => { state(capital(sentence)); analysis.refused(); },
   coach: ({answer, number}) => { if (number === timeline.last) showCoach(answer, choices.offered, play); },
-  analysis: ({answer}) => { analysis.take(answer, log); state(""); refresh(); },
+  analysis: ({answer}) => { analysis.take(answer); state(""); refresh(); },
   go: ({address}) => location.assign(address),
 };
 
 const send = talk((message) => OBEYED[message.type]?.(message), (sentence) => { state(sentence); refresh(); });
 const timeline = new Timeline(send, () => refresh());
 const choices = new Choices(play);
-const analysis = new Analysis((number) => timeline.go(number));
+const analysis = new Analysis(() => send("analyse"), (number) => timeline.go(number));
 
 function state(sentence) {
   byId("state").textContent = sentence;
@@ -58,7 +57,8 @@ function refresh(isNew = false) {
   byId("undo").hidden = !(decision?.mayUndo && timeline.isNow);
   byId("ask-coach").hidden = !mine || !given.coach;
   byId("ask-analysis").hidden = !given.coach || timeline.last === 0;
-  analysis.show(timeline.shown);
+  if (decision && timeline.isTold) analysis.follow(decision.agent);
+  analysis.show(timeline.shown, timeline.ends);
   byId("take-over").hidden = !people || (timeline.isNow && !people.alone && people.you !== null) || (timeline.isOver && timeline.isNow);
   const link = location.pathname;
   byId("save-replay").hidden = people?.hasReplay === false;
@@ -104,7 +104,11 @@ const BUTTONS = {
   zoom: board.zoom,
   undo: () => send("undo", {number: decision.number}),
   "ask-coach": () => send("coach", {number: decision.number}),
-  "ask-analysis": () => { state("The agent thinks about the whole game…"); send("analyse"); },
+  "ask-analysis": () => {
+    analysis.toggle(decision.agent);
+    state(analysis.isWanted ? "The agent thinks about the whole game…" : "");
+    refresh();
+  },
   "take-over": takeOver,
 };
 const KEYS = {

@@ -3,6 +3,8 @@ import {byId} from "./elements.js";
 import * as board from "./board.js";
 import * as log from "./log.js";
 
+const REST = 60; // milliseconds between two questions: the server lets a page go that asks more than twenty times a second
+
 export class Timeline {
   constructor(send, changed) {
     this.send = send;
@@ -15,13 +17,15 @@ export class Timeline {
     this.paused = false;
     this.alone = false; // only agents play: they wait until somebody wants to see more
     this.isOver = false;
-    this.wanted = -1; // a position that was asked for
+    this.wanted = -1; // a position that is to be shown as soon as it is here
+    this.resting = 0;
     this.timer = 0;
     this.isAsked = false;
   }
 
   get pace() { return Number(byId("pace").value); }
-  get isNow() { return this.shown === this.last && this.line.length === 0; }
+  get isNow() { return this.shown === this.last && this.isTold; }
+  get isTold() { return this.line.length === 0; } // nothing that happened waits to be shown
   get ends() { return log.count() - 1; } // the newest position in the log: later ones wait in line
 
   begin(entries) {
@@ -76,7 +80,7 @@ export class Timeline {
   wait() {
     const isLast = this.line.length === 0;
     if (this.pace === 0 && !isLast) this.advance();
-    else this.timer = setTimeout(() => this.advance(), isLast && !this.alone ? 0 : Math.max(this.pace, this.alone ? 30 : 0));
+    else this.timer = setTimeout(() => this.advance(), isLast && !this.alone ? 0 : Math.max(this.pace, this.alone ? REST : 0));
   }
 
   tell({number, step, entry}) {
@@ -106,7 +110,16 @@ export class Timeline {
     const goal = Math.min(Math.max(number, 0), this.ends);
     this.wanted = goal;
     if (this.views.has(goal)) this.show(goal);
-    else this.send("look", {number: goal});
+    else if (!this.resting) this.look();
+  }
+
+  look() {
+    const asked = this.wanted;
+    this.send("look", {number: asked});
+    this.resting = setTimeout(() => {
+      this.resting = 0;
+      if (this.wanted !== asked && !this.views.has(this.wanted)) this.look();
+    }, REST);
   }
 
   skipCurrent() {
