@@ -48,6 +48,7 @@ def test_saved_game_is_shown_again(tmp_path: Path) -> None:
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["replay", "no-such-file.json"], "it cannot be read"),
         (["replay", "no-such-file.json", "--analyse", "ppo"], "--analyse ppo is shown on a page: give --html too"),
+        (["replay", "no-such-file.json", "--agents", "ppo"], "--agents ppo play on in the browser: give --render browser too"),
         (["frobnicate"], "No such command"),
     ],
 )
@@ -56,6 +57,16 @@ def test_mistake_is_one_sentence_and_exit_code_2(arguments: list[str], sentence:
     assert failed.returncode == 2
     assert sentence in failed.stderr
     assert "Traceback" not in failed.stderr
+
+
+@pytest.mark.parametrize("command", [["serve", "--no-open"], ["watch", "--render", "browser"]])
+@pytest.mark.parametrize("missing", ["uvicorn", "starlette"])
+def test_the_browser_without_its_extra_is_one_sentence(command: list[str], missing: str) -> None:
+    words = f"import sys; sys.modules[{missing!r}] = None; from tetrarchia_env.cli import main; main({command!r})"
+    failed = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+
+    assert failed.returncode == 2
+    assert failed.stderr == f"tetrarchia: serve needs the package {missing}: pip install 'tetrarchia[web]'\n"
 
 
 def test_bad_board_is_one_sentence_too(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,8 +20,7 @@ from tetrarchia_env.cli.serve import lobby_data, offer
 from tetrarchia_env.web.app import Entrance, make_app
 from tetrarchia_env.web.house import House, Limits, Services
 from tetrarchia_env.web.journal import Journal
-from tetrarchia_env.web.protocol import LARGEST
-from tetrarchia_env.web.server import bound
+from tetrarchia_env.web.server import bound, configured
 
 PATIENCE = 30.0  # seconds
 OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
@@ -70,6 +70,7 @@ class Visitor:
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
+        self._heard: deque[Any] = deque()
         self.told: dict[str, Any] = {}
         self.wait_for("decision")
 
@@ -87,7 +88,9 @@ class Visitor:
 
     def hear(self) -> Any:
         """The next message."""
-        message = json.loads(self.socket.recv(timeout=PATIENCE))
+        if not self._heard:
+            self._heard.extend(json.loads(self.socket.recv(timeout=PATIENCE)))
+        message = self._heard.popleft()
         self.told[message["type"]] = message
         return message
 
@@ -121,14 +124,7 @@ def serving(
     place = bound("127.0.0.1", 0)
     if send_buffer:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    config = uvicorn.Config(
-        make_app(house, lobby_data(house), Entrance()),
-        log_level="warning",
-        access_log=False,
-        ws_max_size=4 * LARGEST,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(make_app(house, lobby_data(house), Entrance())))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()
     try:

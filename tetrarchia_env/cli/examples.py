@@ -23,6 +23,7 @@ EXAMPLES = {
         "tetrarchia replay game.json",
         "tetrarchia replay game.json --html game.html",
         "tetrarchia replay game.json --html game.html --analyse ppo",
+        "tetrarchia replay game.json --render browser --agents ppo,planner",
     ),
     "eval": (
         "tetrarchia eval --agents planner --level 4200 --games 1000",

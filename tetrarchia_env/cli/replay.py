@@ -19,6 +19,10 @@ def replay(
     speed: Speed = 2.0,
     render: Render = None,
     film: Film = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(help="Who plays on in the browser: one agent, or one for each of two to four players", autocompletion=agent_names),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page for any browser: game.html")] = None,
     analyse: Annotated[
         str | None, typer.Option(help="Show on the page what this agent thinks of the game: ppo", autocompletion=agent_names)
@@ -32,10 +36,12 @@ def replay(
 
     if analyse and not html:
         raise ValueError(f"--analyse {analyse} is shown on a page: give --html too")
+    if agents and render != "browser":
+        raise ValueError(f"--agents {agents} play on in the browser: give --render browser too")
     check_presentation(speed, render, film, html, source=file)
     played = checked_replay(file)
     if render == "browser":
-        in_browser(Session.from_actions(played.options, played.seed, [text for _, text in played.actions]), "greedy", film or html)
+        in_browser(Session.from_actions(played.options, played.seed, [text for _, text in played.actions]), agents, film or html)
         return
     show = Show(frames_of(played))
     if html:

@@ -35,8 +35,11 @@ def serve(
     server.run(house, lobby_data(house), place, server.entrance_at(host), opens=open_)
 
 
-def in_browser(session: "Session", agents: str, goal: Path | None) -> None:
-    """One game in the browser, live: agents play on in it, and any seat can be taken over; ValueError if a file is wanted too."""
+def in_browser(session: "Session", agents: str | None, goal: Path | None) -> None:
+    """One game in the browser, live: agents play on in it, the best if none are named, and any seat can be taken over.
+
+    ValueError if a file is wanted too.
+    """
     if goal is not None:
         raise ValueError(f"--render browser shows the game live: {goal} cannot be written, save the game on its page")
     from tempfile import TemporaryDirectory
@@ -45,10 +48,10 @@ def in_browser(session: "Session", agents: str, goal: Path | None) -> None:
     from tetrarchia_agents.team_policy import assign_players
 
     server, protocol = web("server"), web("protocol")
-    names = named(agents)
+    names = named(agents) if agents else []
     with TemporaryDirectory() as folder:
-        house = open_house(agents, Path(folder))
-        room = house.make(session, protocol.Setup(emperors=assign_players(names)))
+        house = open_house(agents or "", Path(folder))
+        room = house.make(session, protocol.Setup(emperors=assign_players(names or [house.stand_in(session.options)])))
         server.run(house, lobby_data(house), server.bound("127.0.0.1", 0), server.entrance_at("127.0.0.1"), first=f"/seat/{room.watch}")
 
 
@@ -59,7 +62,7 @@ def web(name: str) -> Any:
     try:
         return import_module(f"tetrarchia_env.web.{name}")
     except ModuleNotFoundError as error:
-        raise ValueError(f"serve needs the package {error.name}: pip install 'tetrarchia[web]'") from None
+        raise ValueError(f"serve needs the package {str(error.name).partition('.')[0]}: pip install 'tetrarchia[web]'") from None
 
 
 def open_house(agents: str, state: Path | None, study: Path | None = None, keep: float = 60.0) -> "House":
@@ -74,22 +77,34 @@ def open_house(agents: str, state: Path | None, study: Path | None = None, keep:
     offered = offers(agents)
     compile_ahead()
     kept = partial(append_game, study) if study else None
-    services = house.Services(offered, keep=kept, version=__version__, **(thinkers("ppo") if "ppo" in offered else {}))
+    services = house.Services(offered, keep=kept, version=__version__, **(_thinkers_here() if "ppo" in offered else {}))
     limits = house.Limits(finished=60 * keep, watched=60 * keep)
     return house.House(journal.Journal(state or state_folder()), services, limits)  # type: ignore[no-any-return]
+
+
+def _thinkers_here() -> "dict[str, Callable[..., Any]]":
+    """None if the network cannot say how likely a win is: people can play all the same."""
+    import sys
+
+    try:
+        return thinkers("ppo")
+    except ValueError as error:
+        print(f"tetrarchia: there is no coach: {error}", file=sys.stderr)
+        return {}
 
 
 def thinkers(name: str) -> "dict[str, Callable[..., Any]]":
     """Who thinks aloud, by this agent's network: the coach of a game, and who judges a whole game afterwards."""
     from dataclasses import asdict
+    from functools import partial
 
-    from tetrarchia_agents.skill_and_luck import analyse_replay
+    from tetrarchia_agents.skill_and_luck import analyse
     from tetrarchia_agents.thinking import advise, make_critic
 
     critic = make_critic(name)
     return {
         "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
-        "analyse": lambda replay: analyse_replay(critic, replay),
+        "analyse": partial(analyse, critic),
     }
 
 

@@ -32,6 +32,7 @@ from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
 from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
 from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
+from tetrarchia_env.notation import copied, seen
 
 
 def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
@@ -84,18 +85,19 @@ def tell(game: Games, action: int, masks: Masks) -> Story:
         return Story((), "", game)
     _check_legal(action, masks)
     dice: list[str] = []
-    lines = tuple(line for piece in _tell(game[0], action, masks[0], dice) for line in piece)
+    lines = tuple(line for piece in _tell(game, action, masks[0], dice) for line in piece)
     return Story(lines, ", ".join(dice), game)
 
 
 def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
     """The same piece by piece, played in a copy; the game must not be over."""
-    playing, masks, dice = game.copy(), legal_masks(game), list[str]()
+    playing, masks, dice = copied(game), legal_masks(game), list[str]()
     _check_legal(action, masks)
-    before = playing[0].copy()
-    for lines in _tell(playing[0], action, masks[0], dice):
-        yield Piece(tuple(lines), tuple(dice_between(before, playing[0])), ", ".join(dice), playing.copy())
-        before = playing[0].copy()
+    before = game
+    for lines in _tell(playing, action, masks[0], dice):
+        after = copied(playing)
+        yield Piece(tuple(lines), tuple(dice_between(seen(before), seen(after))), ", ".join(dice), after)
+        before = after
 
 
 def _check_legal(action: int, masks: Masks) -> None:
@@ -104,16 +106,16 @@ def _check_legal(action: int, masks: Masks) -> None:
         raise ValueError(f"action {action} is not legal: choose one of {legal}")
 
 
-def _tell(game: Game, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
+def _tell(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
     """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
-    before = game.copy()
+    game, before = seen(playing), seen(copied(playing))
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
-    before = game.copy()
+    before = seen(copied(playing))
     while go_on(game, mask, 1):
         _note_dice(before, dice)
         yield list(_PIECES[before.phase](before, game))
-        before = game.copy()
+        before = seen(copied(playing))
     if game.phase == OVER:
         yield [_ending(game), *_titles(game)]
 

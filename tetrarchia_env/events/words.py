@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tetrarchia_env.board import BOARD, NUMERALS, SPACES
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, SPACES
 from tetrarchia_env.engine.armies import army_on
 from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.engine.state import ARMY, DUX, FIGURES, GOTHS, PIRATES, REVOLT, UNREST, Game
@@ -42,7 +42,8 @@ def is_many(name: str) -> bool:
 
 def space_names(spaces: int) -> str:
     """A set of spaces, by id."""
-    return ", ".join(BOARD.names[space] for space in range(SPACES) if int(spaces) >> space & 1)
+    bits = int(spaces)
+    return ", ".join(BOARD.names[space] for space in range(SPACES) if bits >> space & 1) if bits else ""
 
 
 def zone_names(zones: int) -> str:
@@ -62,23 +63,24 @@ def cost(before: Game, game: Game) -> str:
 
 def dice_between(before: Game, game: Game) -> list[int]:
     """The dice that fell."""
-    again = before.copy()
     fallen: list[int] = []
-    while again.dice != game.dice:
+    last = game.dice
+    if before.dice == last:
+        return fallen
+    again = before.copy()
+    while again.dice != last:
         fallen.append(roll(again))
     return fallen
 
 
 def glory_and_losses(before: Game, game: Game) -> Lines:
     """R10.5, R1.4: glory won and lost, and the Emperors' tokens that went back to their supplies."""
-    for emperor in range(4):
-        if before.glory[emperor] != game.glory[emperor]:
-            change = "gains" if before.glory[emperor] < game.glory[emperor] else "loses"
-            yield f"{FIGURES[emperor]} {change} glory, he has {game.glory[emperor]}"
-    for emperor in range(4):
-        lost = space_names(before.tokens[emperor] & ~game.tokens[emperor])
-        if lost:
-            yield f"{FIGURES[emperor]} loses his token{'s' if ',' in lost else ''} in {lost}"
+    for name, old, new in zip(EMPERORS, before.glory.tolist(), game.glory.tolist(), strict=True):
+        if old != new:
+            yield f"{name} {'gains' if old < new else 'loses'} glory, he has {new}"
+    for name, old, new in zip(EMPERORS, before.tokens.tolist(), game.tokens.tolist(), strict=True):
+        if lost := space_names(old & ~new):
+            yield f"{name} loses his token{'s' if ',' in lost else ''} in {lost}"
 
 
 def empty_reserves(game: Game) -> str:

@@ -1,6 +1,7 @@
 """A game in words and data: actions as text, snapshots, replays; each of them both ways."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
+from tetrarchia_env.notation.plain_records import copied, numbers, seen
 from tetrarchia_env.notation.replays import (
     Replay,
     checked_actions,
@@ -21,8 +22,10 @@ __all__ = [
     "action_id",
     "action_text",
     "checked_actions",
+    "copied",
     "legal_actions",
     "load_replay",
+    "numbers",
     "options_of",
     "parse_replay",
     "play_replay",
@@ -30,5 +33,6 @@ __all__ = [
     "replay_data",
     "restore",
     "save_replay",
+    "seen",
     "snapshot",
 ]

@@ -5,9 +5,12 @@ unfinished turn needs: `owed` IP (R10.4), powers `used` this turn, a `combat` th
 armies still on the `march` (R8.1). In a snapshot written by hand both may be left out, and so may `score`.
 """
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
-from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, SPACES
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
+from tetrarchia_env.engine.bits import first_of
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import (
@@ -29,6 +32,7 @@ from tetrarchia_env.engine.state import (
     VARIANTS,
     Game,
 )
+from tetrarchia_env.notation.plain_records import numbers
 from tetrarchia_env.options import Options
 
 USES = ("power", "take", "give")
@@ -43,12 +47,13 @@ def snapshot(game: Game) -> Snapshot:
     >>> snapshot(games)["emperor"], snapshot(games)["phase"], snapshot(games)["reserve"]
     ('diocletian', 'fleets', {'unrest': 21, 'revolt': 15, 'armies': 3})
     """
-    game = game[0] if game.shape else game
+    record = game[0] if game.shape else game
+    game = numbers(record)
     return {
-        "turn": int(game.turn),
+        "turn": game.turn,
         "emperor": EMPERORS[game.emperor],
         "phase": PHASES[game.phase],
-        "ip": int(game.ip),
+        "ip": game.ip,
         "passing": None if game.passing == NOBODY else FIGURES[game.passing],
         "tokens": _tokens(game),
         "emperors": {name: _space(game.at[e]) for e, name in enumerate(EMPERORS)},
@@ -57,26 +62,28 @@ def snapshot(game: Game) -> Snapshot:
         "fleets": list(names_of(game.fleets, BOARD.zones)),
         "pirates": _pirates(game),
         "supply": _by_emperor(game.supply),
-        "reserve": {"unrest": int(game.reserve[UNREST]), "revolt": int(game.reserve[REVOLT]), "armies": int(game.reserve[ARMIES])},
+        "reserve": {"unrest": game.reserve[UNREST], "revolt": game.reserve[REVOLT], "armies": game.reserve[ARMIES]},
         "glory": _by_emperor(game.glory),
         "outcome": OUTCOMES[game.outcome],
-        "score": int(score(game)),
-        "dice": int(game.dice),
+        "score": int(score(record)),
+        "dice": game.dice,
         "pending": _pending(game),
-        "rules": options_of(game).arguments(),
+        "rules": _options(tuple(game.level), game.variants, game.modules, game.scenario, game.fixed_setup, game.max_turns).arguments(),
     }
 
 
 def options_of(game: Game) -> Options:
     """The rules that a game is played by."""
-    by_level = {"level": "".join(str(digit) for digit in game.level), "modules": names_of(game.modules, MODULES)}
-    by_scenario = {"scenario": SCENARIOS[game.scenario - 1]}
-    return Options(
-        **(by_scenario if game.scenario else by_level),
-        variants=names_of(game.variants, VARIANTS),
-        fixed_setup=bool(game.fixed_setup),
-        max_turns=int(game.max_turns),
-    )
+    level = tuple(game.level.tolist())
+    return _options(level, int(game.variants), int(game.modules), int(game.scenario), int(game.fixed_setup), int(game.max_turns))
+
+
+@lru_cache(256)  # a game is asked for its rules at every position
+def _options(level: tuple[int, ...], variants: int, modules: int, scenario: int, fixed_setup: int, max_turns: int) -> Options:
+    by_level = {"level": "".join(str(digit) for digit in level), "modules": names_of(modules, MODULES)}
+    by_scenario = {"scenario": SCENARIOS[scenario - 1]}
+    rules: dict[str, Any] = by_scenario if scenario else by_level
+    return Options(**rules, variants=names_of(variants, VARIANTS), fixed_setup=bool(fixed_setup), max_turns=max_turns)
 
 
 def names_of(flags: int, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -88,14 +95,21 @@ def _space(place: int) -> str | None:
     return BOARD.names[place] if place < OFF else None
 
 
-def _by_emperor(numbers: Any) -> dict[str, int]:
-    return {name: int(numbers[e]) for e, name in enumerate(EMPERORS)}
+def _by_emperor(values: list[int]) -> dict[str, int]:
+    return dict(zip(EMPERORS, values, strict=True))
 
 
 def _tokens(game: Game) -> dict[str, str]:
     """Only those that lie on the board, by space id."""
-    kinds = {"unrest": game.unrest, "revolt": game.revolts, **{name: game.tokens[e] for e, name in enumerate(EMPERORS)}}
-    return {BOARD.names[s]: kind for s in range(SPACES) for kind, bits in kinds.items() if int(bits) >> s & 1}
+    kinds = {"unrest": game.unrest, "revolt": game.revolts, **dict(zip(EMPERORS, game.tokens, strict=True))}
+    lying = {space: kind for kind, bits in kinds.items() for space in _members(bits)}
+    return {BOARD.names[space]: lying[space] for space in sorted(lying)}
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        yield first_of(bits)
+        bits &= bits - 1
 
 
 def _dux(game: Game) -> str | None:
@@ -128,6 +142,6 @@ def _combat(game: Game) -> Snapshot:
     return {
         "fighter": FIGURES[game.fighter],
         "foe": "PIRATES" if game.foe == PIRATES else BOARD.names[game.foe],
-        "roman": int(game.roman_die),
-        "normal": int(game.normal_die),
+        "roman": game.roman_die,
+        "normal": game.normal_die,
     }

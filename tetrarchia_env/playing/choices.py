@@ -13,7 +13,7 @@ from tetrarchia_env.engine.movement import by_sea, move_cost
 from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, BROKEN, NORMAL
 from tetrarchia_env.engine.turn import act
-from tetrarchia_env.notation import action_id, action_text, legal_actions
+from tetrarchia_env.notation import action_id, action_text, copied, legal_actions, seen
 
 WAYS = 36  # in which R N can fall
 PAID_WITH_A_TOKEN = (a.IMPERIVM_POWER, a.BOOST_COMBAT, a.BLOCK_ARMY)  # R10.1
@@ -36,22 +36,31 @@ class Choice:
 
 def choices(game: Games) -> list[Choice]:
     """The legal actions of an array of one game: fights, then the rest, from 1 on; `end` is 0 and comes last."""
-    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(game[0], action) is None, action))
-    return [_choice(game[0], 0 if action == a.END else number, action) for number, action in enumerate(ids, 1)]
+    record = seen(game)
+    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
+    offered = enumerate(zip(ids, _spent(game, ids), strict=True), 1)
+    return [_choice(record, 0 if action == a.END else number, action, spent) for number, (action, spent) in offered]
 
 
-def _choice(game: Game, number: int, action: int) -> Choice:
-    return Choice(number, action, action_text(action), _cost(game, action), _odds(game, action))
+def _choice(game: Game, number: int, action: int, spent: int) -> Choice:
+    return Choice(number, action, action_text(action), _cost(action, spent), _odds(game, action))
 
 
-def _cost(game: Game, action: int) -> str:
-    """What it does to his IP and, for a power, to his supply; dice that fall in the copy are not looked at."""
+def _spent(game: Games, ids: Sequence[int]) -> list[int]:
+    """The IP that each action costs; dice that fall in the copies are not looked at."""
+    if game[0].phase != ROMAN:
+        return [0] * len(ids)
+    after = copied(game, len(ids))
+    for record, action in zip(after, ids, strict=True):
+        act(record, action)
+    spent: list[int] = (game["ip"] - after["ip"]).tolist()
+    return spent
+
+
+def _cost(action: int, spent: int) -> str:
+    """What it does to his IP and, for a power, to his supply."""
     price = ["1 token"] if action in PAID_WITH_A_TOKEN else []
-    if game.phase == ROMAN:
-        after = game.copy()
-        act(after, action)
-        spent = int(game.ip - after.ip)
-        price += [f"{spent} IP"] if spent > 0 else [f"gains {-spent} IP"] if spent < 0 else []
+    price += [f"{spent} IP"] if spent > 0 else [f"gains {-spent} IP"] if spent < 0 else []
     return ", ".join(price)
 
 
@@ -67,11 +76,9 @@ def fighters(game: Game, action: int) -> tuple[int, int] | None:
     """The figure and the foe of the combat that this action leads to at once."""
     if action == a.ACCEPT and game.phase == BLOCK:
         return defender(game), game.march[0]
-    for figure, first, at_sea in ((game.emperor, a.ATTACK, a.ATTACK_PIRATES), (DUX, a.DUX_ATTACK, a.DUX_ATTACK_PIRATES)):
-        if action == at_sea:
-            return figure, PIRATES
-        if first <= action < first + SPACES:
-            return figure, action - first
+    for first, at_sea, is_dux in ((a.ATTACK, a.ATTACK_PIRATES, False), (a.DUX_ATTACK, a.DUX_ATTACK_PIRATES, True)):
+        if action == at_sea or first <= action < first + SPACES:
+            return DUX if is_dux else game.emperor, PIRATES if action == at_sea else action - first
     return None
 
 

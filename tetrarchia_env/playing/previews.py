@@ -1,7 +1,6 @@
 """What a person sees of an action before he takes it: where it is on the map, what it costs, and what speaks for each side of a combat."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, SPACES
@@ -11,6 +10,7 @@ from tetrarchia_env.engine.combat import barbarian_side, chain, odds, roman_side
 from tetrarchia_env.engine.state import PIRATES, Game
 from tetrarchia_env.engine.tables import BIT, COAST, LINKED
 from tetrarchia_env.engine.tokens import supporting
+from tetrarchia_env.notation import seen
 from tetrarchia_env.playing.choices import WAYS, Choice, choices, fighters
 
 BLOCKS = {a.MOVE: "move", a.ATTACK: "attack", a.DUX_DEPLOY: "dux deploy", a.DUX_MOVE: "dux move", a.DUX_ATTACK: "dux attack"}
@@ -45,14 +45,10 @@ class Preview:
     place: str | None
     combat: Combat | None
 
-    def data(self) -> dict[str, Any]:
-        """As JSON data."""
-        return asdict(self)
-
 
 def previews(game: Games) -> list[Preview]:
     """Of every legal action, in the order of `choices`."""
-    return [_preview(game[0], choice) for choice in choices(game)]
+    return [_preview(seen(game), choice) for choice in choices(game)]
 
 
 def _preview(game: Game, choice: Choice) -> Preview:

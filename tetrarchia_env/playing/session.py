@@ -4,12 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.events import Piece, narrate_pieces
-from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
+from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, seen, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.show import Frame
 
@@ -34,6 +37,13 @@ class Session:
         self.options, self.seed = options, seed
         self.positions = [game]
         self.moves: list[Move] = []
+        self._look()
+
+    def _look(self) -> None:
+        """Who decides, and whether anybody does, is asked more often than it changes."""
+        game = seen(self.game)
+        self.agent = EMPERORS[agent_to_act(game)]
+        self.is_over = bool(game.phase == OVER)
 
     @classmethod
     def from_actions(cls, options: Options, seed: int, actions: Iterable[str]) -> Self:
@@ -56,16 +66,6 @@ class Session:
         return self.positions[-1]
 
     @property
-    def agent(self) -> str:
-        """Who decides."""
-        return EMPERORS[agent_to_act(self.game[0])]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nobody does any more."""
-        return bool(self.game[0].phase == OVER)
-
-    @property
     def frames(self) -> Sequence[Frame]:
         """Every position with what led to it."""
         return _Frames(self)
@@ -76,6 +76,7 @@ class Session:
         dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self.moves[-1].dice if self.moves else "")
         self.moves.append(Move(agent, action, tuple(line for piece in pieces for line in piece.lines), dice))
         self.positions.append(pieces[-1].after)
+        self._look()
         return pieces
 
     @property
@@ -83,7 +84,7 @@ class Session:
         """Whether the last action can be taken back: not beyond fallen dice or the beginning of the turn."""
         if not self.moves:
             return False
-        before, after = self.positions[-2][0], self.game[0]
+        before, after = seen(self.positions[-2]), seen(self.game)
         return bool(before.dice == after.dice and before.turn == after.turn)
 
     def undo(self) -> bool:
@@ -92,7 +93,12 @@ class Session:
             return False
         self.positions.pop()
         self.moves.pop()
+        self._look()
         return True
+
+    def course(self) -> tuple[batch.Games, NDArray[np.int64]]:
+        """Its positions one after the other, and the action between each and the next."""
+        return np.concatenate(self.positions), np.array([move.action for move in self.moves], dtype=np.int64)
 
     def replay(self) -> Replay:
         """The game so far; ValueError if it did not begin with a seed."""

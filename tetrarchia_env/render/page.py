@@ -7,7 +7,7 @@ is from one action to the next, so each part is kept once, and a frame names the
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import groupby
 from string import Template
@@ -124,11 +124,15 @@ def _turns(frames: Sequence[Shown]) -> list[int]:
 
 def places(frame: Shown) -> Places:
     """What the page shows of a position, in parts of HTML and SVG."""
+    return {"pieces": [part.svg for part in pieces(frame.snapshot)], **words(frame)}
+
+
+def words(frame: Shown) -> Places:
+    """What it shows beside the map."""
     snapshot = frame.snapshot
     return {
-        "pieces": [part.svg for part in pieces(snapshot)],
         "head": [_head(snapshot), _score(snapshot)],
-        "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(snapshot, frame.dice)],
+        "panel": [*_emperors(snapshot), _reserve(snapshot), _facts(tuple(panel.facts(snapshot, frame.dice)))],
     }
 
 
@@ -160,15 +164,20 @@ def _emperor(snapshot: Snapshot, name: str) -> str:
     active = running and snapshot["emperor"] == name
     points = f"{snapshot['ip']} IP" if active else ""
     decides = "decides" if running and DECIDERS.get(snapshot["phase"]) == name else ""
+    stock = _stock(snapshot["supply"][name], snapshot["glory"][name])
+    return _row(name, active, snapshot["emperors"][name] or "off the board", stock, decides or points)
+
+
+@lru_cache(4_096)
+def _row(name: str, active: bool, place: str, stock: str, remark: str) -> str:
     return (
         f'<li class="emperor{" active" if active else ""}">{_sign(name)}<span><strong>{name.capitalize()}</strong>'
-        f"<small>{clean(snapshot['emperors'][name] or 'off the board')}</small>"
-        f'<small class="stock"><span>{_stock(snapshot, name)}</span><b>{decides or points}</b></small></span></li>'
+        f"<small>{clean(place)}</small>"
+        f'<small class="stock"><span>{stock}</span><b>{remark}</b></small></span></li>'
     )
 
 
-def _stock(snapshot: Snapshot, name: str) -> str:
-    supply, glory = snapshot["supply"][name], snapshot["glory"][name]
+def _stock(supply: int, glory: int) -> str:
     tokens = f"{supply} token{'' if supply == 1 else 's'}"
     return f"{tokens}, glory {glory}" if glory else tokens
 
@@ -186,8 +195,9 @@ def _reserve(snapshot: Snapshot) -> str:
     return f'<ul class="reserve"><li>Reserve</li>{"".join(items)}</ul>'
 
 
-def _facts(snapshot: Snapshot, dice: str) -> str:
-    rows = [f"<dt>{clean(head)}</dt><dd>{clean(words)}</dd>" for head, words in panel.facts(snapshot, dice)]
+@lru_cache(4_096)
+def _facts(told: tuple[tuple[str, str], ...]) -> str:
+    rows = [f"<dt>{clean(head)}</dt><dd>{clean(words)}</dd>" for head, words in told]
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 

@@ -68,19 +68,26 @@ def pieces(snapshot: Snapshot) -> Iterable[Part]:
 
 
 def _ships(snapshot: Snapshot) -> Iterable[Part]:
-    places = dict(zip(BOARD.zones, BOARD.zone_xy.tolist(), strict=True))
-    kinds = [(zone, "fleet") for zone in snapshot["fleets"]] + [(snapshot["pirates"], "pirates")]
-    for zone, kind in kinds:
-        if zone in places:
-            x, y = places[zone]
-            yield _piece(ship(kind == "pirates"), (x, y + BERTH), class_="ship", data_kind=kind, data_zone=zone)
+    yield from (_at_anchor(zone, "fleet") for zone in snapshot["fleets"])
+    if snapshot["pirates"] in BOARD.zones:
+        yield _at_anchor(snapshot["pirates"], "pirates")
+
+
+@cache
+def _at_anchor(zone: str, kind: str) -> Part:
+    x, y = BOARD.zone_xy[BOARD.zones.index(zone)].tolist()
+    return _piece(ship(kind == "pirates"), (x, y + BERTH), class_="ship", data_kind=kind, data_zone=zone)
 
 
 def _tokens(snapshot: Snapshot) -> Iterable[Part]:
     for name, kind in snapshot["tokens"].items():
         held = kind in EMPERORS and BOARD.space_id(name) >= ROMAN_PROVINCES
-        body = group(secured(), token(kind), group(tick(), at=(15, 13)), class_="secured") if held else token(kind)
-        yield _put(name, body, "token", kind)
+        yield _put(name, _held(kind) if held else token(kind), "token", kind)
+
+
+@cache
+def _held(kind: str) -> str:
+    return group(secured(), token(kind), group(tick(), at=(15, 13)), class_="secured")
 
 
 def _armies(snapshot: Snapshot) -> Iterable[Part]:

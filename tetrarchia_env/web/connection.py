@@ -13,7 +13,8 @@ from tetrarchia_env.schema import one_line
 from tetrarchia_env.web.protocol import LARGEST, Message, read_message
 
 WAITING = 2_048  # messages: a whole game, for a page that was asleep
-PATIENCE = 20.0  # seconds that sending one message may take
+TOGETHER = 32  # messages in a frame at most
+PATIENCE = 20.0  # seconds that sending one frame may take
 RATE, BURST = 20.0, 60.0  # messages a second, and how many at once
 REFUSALS = 30  # messages that could not be understood, before we stop listening
 CLOSED, BUSY, REPLACED = 1008, 1013, 4001  # codes of WebSockets: against the rules, try later; ours: the link was opened elsewhere
@@ -72,13 +73,17 @@ class Connection:
             return  # it does not even listen to that
 
     async def _write(self) -> None:
+        """All that waits goes in one frame, as a list: a frame costs more than a message."""
         while True:
-            text = msgspec.json.encode(await self._waiting.get()).decode()
+            messages = [await self._waiting.get()]
+            while len(messages) < TOGETHER and not self._waiting.empty():
+                messages.append(self._waiting.get_nowait())
+            text = msgspec.json.encode(messages).decode()
             try:
                 async with asyncio.timeout(PATIENCE):  # not wait_for, which forgets in Python 3.11 that it was cancelled
                     await self._socket.send_text(text)
             except TimeoutError:
-                self.end(BUSY, f"it did not take a message within {PATIENCE:g} seconds")
+                self.end(BUSY, f"it did not take what it was sent within {PATIENCE:g} seconds")
                 return
             except (WebSocketDisconnect, RuntimeError, OSError):
                 return

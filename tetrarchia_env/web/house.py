@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.messages import near
-from tetrarchia_env.notation import Replay, action_text, parse_replay, play_replay
+from tetrarchia_env.notation import action_text, parse_replay, play_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.playing.session import Session
 from tetrarchia_env.schema import one_line
@@ -40,7 +44,7 @@ class Services:
 
     offered: dict[str, Offer]
     coach: Thought | None = None  # of a game
-    analyse: Callable[[Replay], GameAnalysis] | None = None
+    analyse: Callable[[Games, NDArray[np.int64]], GameAnalysis] | None = None  # of a game's positions, and the actions between them
     keep: Callable[[StudyGame], None] | None = None  # a finished game whose players agreed, for research
     version: str = "unknown"  # of the package, for what is kept
 
@@ -73,10 +77,10 @@ class House:
         for room in self.journal.rooms():
             self._open(room)
 
-    @property
-    def stand_in(self) -> str:
-        """Who plays for a person whose seat is not taken over with the game."""
-        return next(iter(self.services.offered))
+    def stand_in(self, options: Options) -> str:
+        """Who plays where nobody is named: the best colleague who knows these rules."""
+        known = (name for name, one in self.services.offered.items() if not (one.base_only and options.needs_all_actions))
+        return next(known, next(iter(self.services.offered)))
 
     def behind(self, link: str) -> tuple[LiveRoom, int | None] | None:
         """The room that a link leads to, and the player who comes by it; None instead of a player: he looks."""
@@ -126,10 +130,13 @@ class House:
 
     def sweep(self) -> None:
         """Remove the rooms that nobody needs any more."""
-        now = time.time()
         for live in list(self.rooms.values()):
-            if not live.connections and now - live.room.touched > self._kept(live.room):
-                self._remove(live)
+            self.left(live)
+
+    def left(self, live: LiveRoom) -> None:
+        """Remove it if nobody is there, and its time is over."""
+        if not live.connections and time.time() - live.room.touched >= self._kept(live.room):
+            self._remove(live)
 
     def _kept(self, room: Room) -> float:
         if room.session.is_over:
@@ -138,9 +145,11 @@ class House:
 
     def _remove(self, live: LiveRoom) -> None:
         live.close(CLOSED, "this room is gone")
-        self._doors = {link: door for link, door in self._doors.items() if door[0] is not live}
+        for link in (live.room.watch, *(player.link for player in live.room.players)):
+            self._doors.pop(link, None)
         del self.rooms[live.room.name]
         self.journal.forget(live.room)
+        self.workers.forget(live.env_id)
 
     def finished(self, room: Room) -> None:
         """A game has ended: it is kept for research if every person agreed."""
@@ -154,9 +163,9 @@ class House:
 
     @property
     def analysis(self) -> Thought | None:
-        """From a replay to what a page shows of its analysis."""
+        """From a game's course to what a page shows of its analysis."""
         analyse = self.services.analyse
-        return None if analyse is None else lambda replay: views.analysis(analyse(replay))
+        return None if analyse is None else lambda positions, actions: views.analysis(analyse(positions, actions))
 
     def think(self, page: Connection, kind: str, thought: Thought | None, *about: Any, **also: Any) -> None:
         """Answer a page when it has been thought about, one question at a time; ValueError if nobody can, or too many wait."""

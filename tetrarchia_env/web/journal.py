@@ -67,7 +67,7 @@ class Journal:
 
     def note(self, room: Room, event: Event) -> None:
         """One event more."""
-        with open(self._file(room), "ab") as file:
+        with open(self._file(room), "ab", buffering=0) as file:
             file.write(msgspec.json.encode(event) + b"\n")
 
     def forget(self, room: Room) -> None:

@@ -1,6 +1,5 @@
 """A room while the server runs: the pages that look at it, and the agents that are asked when it is their turn."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -14,10 +13,12 @@ from tetrarchia_env.web import protocol, views
 from tetrarchia_env.web.connection import REPLACED, Connection
 from tetrarchia_env.web.journal import Event
 from tetrarchia_env.web.room import Deed, Room
+from tetrarchia_env.web.workers import Answer, Request
 
 if TYPE_CHECKING:
     from tetrarchia_env.web.house import House
 
+MANY = 1_000_000  # actions: until somebody else decides
 log = logging.getLogger(__name__)
 
 
@@ -27,9 +28,9 @@ class LiveRoom:
     def __init__(self, room: Room, house: "House", env_id: int) -> None:
         self.room = room
         self.connections: set[Connection] = set()
+        self.env_id = env_id
         self._house = house
-        self._env_id = env_id
-        self._thinking: asyncio.Task[None] | None = None
+        self._asked: Request | None = None
         self._wanted = 0  # where agents play alone: the position that somebody wants to see
         self._agreed: dict[tuple[int, str], set[int]] = {}  # who agrees that an agent plays for a person who is away
         self._since = time.monotonic()  # the last action, or the coming of him who decides
@@ -60,6 +61,7 @@ class LiveRoom:
             self.connections.discard(connection)
             self.room.touched = time.time()
             self._tell_people()
+            self._house.left(self)
 
     def obey(self, connection: Connection, message: protocol.Message) -> None:
         """Do what a page asks; ValueError, in one sentence, if it may not."""
@@ -67,29 +69,31 @@ class LiveRoom:
 
     def go_on(self) -> None:
         """Ask the agent whose decision it is, if it is one's."""
-        if self._thinking is None and self._agents_may_play():
-            self._thinking = asyncio.create_task(self._let_agents_play())
+        room, agent = self.room, self.room.agent_asked
+        if self._asked is None and agent is not None and (room.has_persons or room.number < self._wanted):
+            most = MANY if room.has_persons else self._wanted - room.number
+            self._asked = Request(room.session.game, self.env_id, room.decided_by(agent), most, self._hear)
+            self._house.workers.ask(agent, self._asked)
 
-    def _agents_may_play(self) -> bool:
-        return self.room.agent_asked is not None and (self.room.has_persons or self.room.number < self._wanted)
-
-    async def _let_agents_play(self) -> None:
+    def _hear(self, answer: Answer) -> None:
+        if not answer.goes_on:
+            self._asked = None
         try:
-            while self._agents_may_play():
-                await self._ask()
+            if isinstance(answer.action, Exception):
+                raise answer.action
+            self._played(self.room.session.play(answer.action))
+            self.go_on()
         except Exception as error:  # an agent's mistake must not end the room
+            self._let_go()
             log.warning("an agent could not decide: %s", one_line(f"{type(error).__name__}: {error}"))
             sentence = f"the agent could not decide: {one_line(str(error), 200)}"
             self._tell_all(lambda _: {"type": "refused", "sentence": sentence})
-        finally:
-            self._thinking = None
 
-    async def _ask(self) -> None:
-        room, agent = self.room, str(self.room.agent_asked)
-        number = room.number
-        action = await self._house.workers.act(agent, room.session.game, self._env_id)
-        if room.number == number and room.agent_asked == agent:  # the person may have come back meanwhile
-            self._played(room.session.play(action))
+    def _let_go(self) -> None:
+        """Whatever an agent still says does not count."""
+        if self._asked is not None:
+            self._asked.is_off = True
+            self._asked = None
 
     def _played(self, pieces: tuple[Piece, ...]) -> None:
         room = self.room
@@ -115,6 +119,7 @@ class LiveRoom:
 
     def _undo(self, page: Connection, message: protocol.Undo) -> None:
         self.room.undo(page.player, message.number)
+        self._let_go()
         self._note(Event(undo=True))
         del (self.room.deeds or [])[-1:]
         self._tell_all(lambda other: views.position(self.room, self.room.number, other.known) | {"type": "undone"})
@@ -167,12 +172,14 @@ class LiveRoom:
     def _take_seat_back(self, player: int | None) -> None:
         if player is not None and self.room.players[player].stand_in:
             self.room.players[player].stand_in = None
+            self._let_go()
             self._note_player(player)
 
     def _take_over(self, page: Connection, message: protocol.TakeOver) -> None:
         if message.number > self.room.number:
             raise ValueError(f"only {self.room.number} actions have been played, not {message.number}")
-        played = [player.agent or player.stand_in or self._house.stand_in for player in self.room.players]
+        stand_in = self._house.stand_in(self.room.session.options)
+        played = [message.agent or player.asked or stand_in for player in self.room.players]
         seats = [played[seat] for seat in self.room.seats]
         emperors: Any = tuple("person 1" if name in message.emperors else seat for name, seat in zip(EMPERORS, seats, strict=True))
         fork = self._house.fork(self.room.session, message.number, emperors)
@@ -185,9 +192,7 @@ class LiveRoom:
         self._house.think(page, "coach", self._house.services.coach, game, number=message.number)
 
     def _analyse(self, page: Connection, message: protocol.Analyse) -> None:
-        if self.room.session.seed is None:
-            raise ValueError("a game that began from a snapshot has no replay that could be judged")
-        self._house.think(page, "analysis", self._house.analysis, self.room.session.replay())
+        self._house.think(page, "analysis", self._house.analysis, *self.room.session.course())
 
     def _note(self, event: Event) -> None:
         self.room.touched = time.time()
@@ -211,8 +216,7 @@ class LiveRoom:
         """The room is gone, or the server ends."""
         for connection in list(self.connections):
             connection.end(code, reason)
-        if self._thinking is not None:
-            self._thinking.cancel()
+        self._let_go()
 
 
 DEEDS: dict[type, Callable[[LiveRoom, Connection, Any], None]] = {

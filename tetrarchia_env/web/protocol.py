@@ -77,10 +77,14 @@ class StandIn(Struct, tag="stand in", forbid_unknown_fields=True):
 
 
 class TakeOver(Struct, tag="take over", forbid_unknown_fields=True):
-    """A room of your own that goes on from this position, in which you play these Emperors."""
+    """A room of your own that goes on from this position, in which you play these Emperors, and this agent the others.
+
+    No agent: those who play them now, and the best there is for a person.
+    """
 
     number: Number
     emperors: Annotated[tuple[Emperor, ...], Meta(min_length=1, max_length=len(EMPERORS))]
+    agent: Text | None = None
 
 
 Message = Play | Undo | Look | On | Coach | Analyse | Rename | Consent | StandIn | TakeOver

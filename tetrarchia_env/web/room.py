@@ -74,6 +74,10 @@ class Room:
         """The agent that decides now, if one does."""
         return None if self.decider is None else self.players[self.decider].asked
 
+    def decided_by(self, agent: str) -> frozenset[int]:
+        """The Emperors for whom this agent decides, as they stand in turn order."""
+        return frozenset(emperor for emperor, seat in enumerate(self.seats) if self.players[seat].asked == agent)
+
     @property
     def has_persons(self) -> bool:
         """Else agents play alone, and only as fast as somebody wants to see it."""

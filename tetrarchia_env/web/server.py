@@ -1,5 +1,6 @@
 """Run the server: a socket, the application on it, and the browser in front of it."""
 
+import gc
 import ipaddress
 import socket
 import threading
@@ -7,6 +8,7 @@ import webbrowser
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from tetrarchia_env.web.app import HOME, Entrance, make_app
 from tetrarchia_env.web.house import House
@@ -53,9 +55,14 @@ def run(house: House, lobby_data: dict[str, Any], place: socket.socket, entrance
     print(f"TETRARCHIA is served at {address} (Ctrl-C stops)", flush=True)
     if opens:
         threading.Timer(0.5, webbrowser.open, [address]).start()
-    app = make_app(house, lobby_data, entrance)
-    config = uvicorn.Config(
+    serving = uvicorn.Server(configured(make_app(house, lobby_data, entrance)))
+    gc.freeze()  # what was loaded stays: to look through it for waste again and again would stop everybody for a tenth of a second
+    serving.run(sockets=[place])
+
+
+def configured(app: ASGIApp) -> uvicorn.Config:
+    """How it is served; frames are not compressed: they have a few thousand bytes, and most never leave this machine."""
+    return uvicorn.Config(
         app, log_level="warning", access_log=False, ws_max_size=4 * LARGEST, limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=2, server_header=False,
+        timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[place])

@@ -7,30 +7,39 @@ from typing import Any
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
-from tetrarchia_env.notation import snapshot
+from tetrarchia_env.notation import seen, snapshot
 from tetrarchia_env.playing.previews import previews
-from tetrarchia_env.render.page import places
+from tetrarchia_env.render.page import words
+from tetrarchia_env.render.shapes import Part
+from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import curve, marks, thoughts
 from tetrarchia_env.show import Frame
 from tetrarchia_env.web.room import Room
 
 Data = dict[str, Any]
-PARTS: dict[str, int] = {}  # every drawing of a piece at its place that was ever sent, with its number: at most some thousand
+PARTS: dict[Part, int] = {}  # every piece at its place that was ever sent, with its number: at most some thousand
+DRAWINGS: list[str] = []  # of each, by its number
 
 
 class Shown:
     """A position as every page shows it, drawn once; drawings that a page does not know yet come along with it, by number."""
 
     def __init__(self, frame: Frame) -> None:
-        drawn = places(frame)
-        self._pieces = {PARTS.setdefault(part, len(PARTS)): part for part in drawn["pieces"]}
-        self._words = {place: "".join(drawn[place]) for place in ("head", "panel")}
+        self._pieces = [_numbered(part) for part in pieces(frame.snapshot)]
+        self._words = {place: "".join(parts) for place, parts in words(frame).items()}
 
     def view(self, known: set[int]) -> Data:
         """For a page that knows these drawings."""
-        fresh = {number: part for number, part in self._pieces.items() if number not in known}
-        known |= set(fresh)
-        return {"pieces": list(self._pieces), "new": fresh, **self._words}
+        fresh = {number: DRAWINGS[number] for number in self._pieces if number not in known}
+        known.update(fresh)
+        return {"pieces": self._pieces, "new": fresh, **self._words}
+
+
+def _numbered(part: Part) -> int:
+    if part not in PARTS:
+        PARTS[part] = len(DRAWINGS)
+        DRAWINGS.append(part.svg)
+    return PARTS[part]
 
 
 def position(room: Room, number: int, known: set[int]) -> Data:
@@ -51,14 +60,14 @@ class Step:
         return {"lines": self.lines, "fallen": self.fallen, "view": self.shown.view(known)}
 
 
-def steps(room: Room, pieces: Sequence[Piece]) -> list[Step]:
+def steps(room: Room, played: Sequence[Piece]) -> list[Step]:
     """The pieces of the last action that tell something, with the dice of silent ones before; the last leads to the position itself."""
     agent = room.session.moves[-1].agent
     dice = room.session.moves[-2].dice if len(room.session.moves) > 1 else ""
     found, fallen = [], tuple[int, ...]()
-    for piece in pieces:
+    for piece in played:
         dice, fallen = piece.dice or dice, fallen + piece.fallen
-        if piece.lines or piece is pieces[-1]:
+        if piece.lines or piece is played[-1]:
             found.append(Step(piece.lines, fallen, Shown(Frame(room.number, snapshot(piece.after), agent, None, piece.lines, dice))))
             fallen = ()
     return found
@@ -71,7 +80,7 @@ def move(room: Room, done: Sequence[Step], known: set[int]) -> Data:
 
 def entry(room: Room, number: int) -> Data:
     """What the log says of an action; 0 is the beginning."""
-    before = room.session.positions[max(number - 1, 0)][0]
+    before = seen(room.session.positions[max(number - 1, 0)])
     played = room.session.moves[number - 1] if number else None
     lines = played.story if played else ("the game begins",)
     agent = played.agent if played else None
@@ -98,7 +107,7 @@ def log_entries(room: Room) -> Data:
 def decision(room: Room, player: int | None) -> Data:
     """Who decides, and for him what he may choose from."""
     is_his = player is not None and player == room.decider and room.agent_asked is None
-    offered = [preview.data() for preview in previews(room.session.game)] if is_his else None
+    offered = previews(room.session.game) if is_his else None
     return {
         "type": "decision", "number": room.number, "agent": None if room.session.is_over else room.session.agent,
         "asked": room.agent_asked, "choices": offered, "mayUndo": room.may_undo(player),

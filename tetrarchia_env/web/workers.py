@@ -2,6 +2,7 @@
 
 Compiled search and networks release Python's lock while they work. Each agent has its own queue; one that decides for many
 games in one pass (a network) is given all that wait, one that searches has as many threads as the machine has cores.
+Whoever is asked plays on until somebody else must decide, so that no pass waits for what the server makes of the last.
 """
 
 import asyncio
@@ -9,16 +10,22 @@ import os
 import queue
 import secrets
 import threading
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games, Masks, checked_actions, legal_masks, reseed
+from tetrarchia_env.batch import Games, Masks, agents_to_act, checked_actions, is_over, legal_masks, refusal, reseed, step
 
 TOGETHER = 64  # games that a network is given at most in one pass
+GATHERING = 0.02  # seconds that it waits for more, if there were several: a pass over sixteen takes as long as over one
+TURN = 0.004  # seconds that the server spends on agents' actions before it looks whether a person has said something
+NOBODY = -1
 
 
 class Agent(Protocol):
@@ -29,34 +36,68 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True)
+class Answer:
+    """An action, or why there is none; and whether the agent plays on."""
+
+    action: int | Exception
+    goes_on: bool = False
+
+
+@dataclass
 class Request:
-    """A decision that somebody waits for."""
+    """A game in which an agent decides for these Emperors, at most so many times; `tell` is called in the server's thread."""
 
     game: Games
     env_id: int
-    loop: asyncio.AbstractEventLoop
-    answer: "asyncio.Future[int]"
+    emperors: frozenset[int]
+    most: int
+    tell: Callable[[Answer], None]
+    is_off: bool = False  # nobody waits for it any more
 
-    def tell(self, action: int) -> None:
-        """From any thread; who does not wait any more is told nothing."""
-        self.loop.call_soon_threadsafe(self._deliver, self.answer.set_result, action)
+    def played(self, game: Games, action: int, decider: int) -> Answer:
+        """The game after his action, and who decides there."""
+        self.game, self.most = game, self.most - 1
+        return Answer(action, self.most > 0 and decider in self.emperors)
 
-    def fail(self, error: Exception) -> None:
-        """The same of what went wrong."""
-        self.loop.call_soon_threadsafe(self._deliver, self.answer.set_exception, error)
 
-    def _deliver(self, deed: Callable[[Any], None], value: object) -> None:
-        if not self.answer.done():
-            deed(value)
+Queue = queue.SimpleQueue[Request | int]  # a number: the environment of a room that is gone
+
+
+class Answers:
+    """From the agents' threads to the server's, where they wait while a person is answered."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._waiting: deque[tuple[Request, Answer]] = deque()
+
+    def send(self, answers: Sequence[tuple[Request, Answer]]) -> None:
+        """From any thread."""
+        with suppress(RuntimeError):  # the server has ended meanwhile
+            self._loop.call_soon_threadsafe(self._take, answers)
+
+    def _take(self, answers: Sequence[tuple[Request, Answer]]) -> None:
+        is_busy = bool(self._waiting)
+        self._waiting.extend(answers)
+        if not is_busy:
+            self._tell()
+
+    def _tell(self) -> None:
+        end = time.perf_counter() + TURN
+        while self._waiting and time.perf_counter() < end:
+            request, answer = self._waiting.popleft()
+            if not request.is_off:
+                request.tell(answer)
+        if self._waiting:
+            self._loop.call_soon(self._tell)
 
 
 class Worker:
     """The threads of one agent."""
 
-    def __init__(self, make: Callable[[], Agent], name: str, together: bool) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], Agent], name: str, together: bool, answers: Answers) -> None:
+        self._make, self._answers = make, answers
         self._most = TOGETHER if together else 1
-        self._queues: list[queue.SimpleQueue[Request]] = [queue.SimpleQueue() for _ in range(1 if together else os.cpu_count() or 1)]
+        self._queues = [Queue() for _ in range(1 if together else os.cpu_count() or 1)]
         for number, requests in enumerate(self._queues):
             threading.Thread(target=self._run, args=(requests,), name=f"{name} {number}", daemon=True).start()
 
@@ -64,37 +105,66 @@ class Worker:
         """It is answered in its turn; a room always asks the same thread, whose agent may remember what it planned there."""
         self._queues[request.env_id % len(self._queues)].put(request)
 
-    def _run(self, queued: "queue.SimpleQueue[Request]") -> None:
+    def forget(self, env_id: int) -> None:
+        """The room is gone."""
+        self._queues[env_id % len(self._queues)].put(env_id)
+
+    def _run(self, queued: Queue) -> None:
         agent: Agent | None = None
+        requests: list[Request] = []
         while True:
-            requests = self._waiting(queued)
+            waiting = self._waiting(queued, GATHERING if len(requests) > 1 else 0.0)
+            requests = [one for one in waiting if isinstance(one, Request) and not one.is_off]
             try:
                 agent = agent or self._make()
-                actions = _decide(agent, requests)
+                _forget(agent, [one for one in waiting if not isinstance(one, Request)])
+                answers = _decide(agent, requests)
             except Exception as error:  # whatever an agent does, the others go on
-                for request in requests:
-                    request.fail(error)
-            else:
-                for request, action in zip(requests, actions, strict=True):
-                    request.tell(action)
+                answers = [Answer(error) for _ in requests]
+            self._answers.send(list(zip(requests, answers, strict=True)))
+            for request, answer in zip(requests, answers, strict=True):
+                if answer.goes_on:
+                    queued.put(request)  # behind those who wait
 
-    def _waiting(self, queued: "queue.SimpleQueue[Request]") -> list[Request]:
-        requests = [queued.get()]
-        while len(requests) < self._most:
+    def _waiting(self, queued: Queue, gathering: float) -> list[Request | int]:
+        waiting = [queued.get()]
+        time.sleep(gathering)
+        while len(waiting) < self._most:
             try:
-                requests.append(queued.get_nowait())
+                waiting.append(queued.get_nowait())
             except queue.Empty:
                 break
-        return requests
+        return waiting
 
 
-def _decide(agent: Agent, requests: list[Request]) -> list[int]:
-    """In copies with other dice, so that nobody sees those to come."""
+def _forget(agent: Agent, env_ids: Sequence[int]) -> None:
+    """What it remembers of games that are gone, if it has a memory."""
+    if env_ids and hasattr(agent, "begin"):
+        agent.begin(np.array(env_ids))
+
+
+def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer]:
+    """In copies with other dice, so that nobody sees those to come; then the actions are played."""
+    if not requests:
+        return []
     games = np.concatenate([request.game for request in requests])
-    reseed(games, [secrets.randbits(63) for _ in requests])
+    masks, shown = legal_masks(games), games.copy()
+    reseed(shown, [secrets.randbits(63) for _ in requests])
     env_ids = np.array([request.env_id for request in requests])
-    chosen: list[int] = checked_actions(agent.act(games, legal_masks(games), env_ids), len(games)).tolist()
-    return chosen
+    chosen = checked_actions(agent.act(shown, masks.copy(), env_ids), len(games))
+    return _play(requests, games, chosen, masks)
+
+
+def _play(requests: Sequence[Request], games: Games, chosen: NDArray[np.int64], masks: Masks) -> list[Answer]:
+    rows = np.arange(len(games))
+    wrong = {row: ValueError(refusal(chosen, masks, row)) for row in rows[masks[rows, chosen] == 0].tolist()}
+    step(games, np.where(masks[rows, chosen] == 0, masks.argmax(axis=1), chosen), masks)
+    deciders = np.where(is_over(games), NOBODY, agents_to_act(games)).tolist()
+    rest = zip(requests, chosen.tolist(), deciders, strict=True)
+    return [
+        Answer(wrong[row]) if row in wrong else request.played(games[row : row + 1], action, decider)
+        for row, (request, action, decider) in enumerate(rest)
+    ]
 
 
 class Workers:
@@ -103,16 +173,20 @@ class Workers:
     def __init__(self, offered: "dict[str, Offer]") -> None:
         self.offered = offered
         self._workers: dict[str, Worker] = {}
+        self._answers: Answers | None = None
 
-    async def act(self, name: str, game: Games, env_id: int) -> int:
-        """What this agent does in this game."""
+    def ask(self, name: str, request: Request) -> None:
+        """This agent, in the server's thread."""
+        self._answers = self._answers or Answers(asyncio.get_running_loop())
         if name not in self._workers:
             offer = self.offered[name]
-            self._workers[name] = Worker(offer.make, name, offer.together)
-        loop = asyncio.get_running_loop()
-        request = Request(game.copy(), env_id, loop, loop.create_future())
+            self._workers[name] = Worker(offer.make, name, offer.together, self._answers)
         self._workers[name].ask(request)
-        return await request.answer
+
+    def forget(self, env_id: int) -> None:
+        """Nobody asks for this room any more."""
+        for worker in self._workers.values():
+            worker.forget(env_id)
 
 
 @dataclass(frozen=True)

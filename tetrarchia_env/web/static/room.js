@@ -56,7 +56,7 @@ function refresh(isNew = false) {
   byId("decide-title").textContent = title(mine);
   byId("undo").hidden = !(decision?.mayUndo && timeline.isNow);
   byId("ask-coach").hidden = !mine || !given.coach;
-  byId("ask-analysis").hidden = !given.coach || people?.hasReplay === false || timeline.last === 0;
+  byId("ask-analysis").hidden = !given.coach || timeline.last === 0;
   if (decision && timeline.isTold) analysis.follow(decision.agent);
   analysis.show(timeline.shown, timeline.ends);
   byId("take-over").hidden = !people || (timeline.isNow && !people.alone && people.you !== null) || (timeline.isOver && timeline.isNow);
@@ -81,12 +81,14 @@ function title(mine) {
 function takeOver() {
   const boxes = given.emperors.map((name) => made("label", {class: "check"}, made("input", {type: "checkbox", value: name}), made("span", {text: capital(name)})));
   const card = byId("card");
+  const agents = given.agents.map(({name}) => made("option", {value: name, text: `agent ${name}`}));
+  const others = made("select", {id: "others"}, made("option", {value: "", text: "those who play them now"}), ...agents);
   const begin = made("button", {class: "do", text: "Play on", onclick: () => {
     const emperors = [...card.querySelectorAll("input:checked")].map((box) => box.value);
-    if (emperors.length) send("take over", {number: timeline.shown, emperors});
+    if (emperors.length) send("take over", {number: timeline.shown, emperors, agent: others.value || null});
   }});
   card.replaceChildren(made("p", {text: "Whom will you play? A new room goes on from the position shown; this one stays."}), ...boxes,
-    made("div", {class: "tools"}, begin, made("button", {text: "Not now", onclick: () => choices.close(true)})));
+    made("label", {class: "others"}, "The others: ", others), made("div", {class: "tools"}, begin, made("button", {text: "Not now", onclick: () => choices.close(true)})));
   card.hidden = false;
   boxes[0].querySelector("input").focus();
 }

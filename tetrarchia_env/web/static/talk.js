@@ -10,7 +10,7 @@ export function talk(obey, tell) {
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(address);
     socket.addEventListener("open", () => { wait = 500; tell(""); });
-    socket.addEventListener("message", ({data}) => obey(JSON.parse(data)));
+    socket.addEventListener("message", ({data}) => JSON.parse(data).forEach(obey));
     socket.addEventListener("close", ({code}) => closed(code));
   }
 
