@@ -32,9 +32,10 @@ def results() -> dict[str, dict[str, Any]]:
 
 
 def checkpoint_of(team: str) -> str | None:
-    """The checkpoint that four alike are, if they are one."""
+    """The checkpoint that four alike are, if they are one that does not search."""
     agent, *options = team.split(":")
-    return (options or [AGENT])[0].removeprefix("checkpoint=") if agent == AGENT and len(options) < 2 else None
+    name = (options or [AGENT])[0].removeprefix("checkpoint=")
+    return name if agent == AGENT and len(options) < 2 and "=" not in name else None
 
 
 def rate_of(match: Match, level: str) -> dict[str, Any]:

@@ -5,12 +5,15 @@ cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }
 mkdir -p results/{main,ladder,scenarios,sweep,options,crossplay}
 
-# The standard levels, scenarios, variants and modules: agent, name of its files, games at a standard level.
-everywhere() {
+# The standard levels and scenarios, and these with variants and modules: agent, name of its files, games at a standard level.
+levels_and_scenarios() {
   play --agents "$1" --level 4200,5300,4211,4222 --games "$3" --out "results/main/$2.jsonl"
   for scenario in carausian_revolt danube_wars mauretanian_war great_persian_war; do
     play --agents "$1" --scenario $scenario --games 1000 --out "results/scenarios/$scenario-$2.jsonl"
   done
+}
+everywhere() {
+  levels_and_scenarios "$@"
   play --agents "$1" --level 4211 --games 1000 --out "results/options/base-$2.jsonl"
   for variant in imperivm mare_nostrvm diarchia patres_patriae the_great; do
     play --agents "$1" --level 4211 --variants $variant --games 1000 --out "results/options/$variant-$2.jsonl"
@@ -23,6 +26,7 @@ everywhere() {
 for agent in random greedy; do everywhere $agent $agent 1000; done
 everywhere planner planner 3000
 everywhere ppo:ppo-full ppo-full 1000
+levels_and_scenarios ppo:ppo-full-1 ppo-full-1 1000
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
 for checkpoint in bc ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
@@ -36,4 +40,3 @@ for turns in 1 4 8 16 64; do
   play --agents ppo:turns=$turns --level 4222 --games 1000 --out results/ladder/turns-$turns.jsonl
 done
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
-play --agents ppo,planner --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay

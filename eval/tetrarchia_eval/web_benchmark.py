@@ -28,7 +28,7 @@ from tetrarchia_eval.benchmark import Row
 ROOMS, GAMES, ACTIONS = 200, 2_000, 40  # at once; for the memory; of each visitor that are timed
 AT_ONCE = 40  # games that are played side by side for the memory
 PAUSE, HASTE = 1.0, 0.1  # seconds that a visitor thinks at most: shorter than any person; and as short as a page may (20 messages a second)
-Heard = AsyncIterator[dict[str, Any]]
+Messages = AsyncIterator[dict[str, Any]]
 
 
 @dataclass
@@ -51,27 +51,27 @@ class Visitor:
         talk = f"{self.origin.replace('http', 'ws', 1)}{address}/talk"
         origin: Any = self.origin
         async with connect(talk, origin=origin, proxy=None, max_queue=None, compression=None) as socket:
-            heard = _messages(socket)
-            decision = await self._decision(heard, -1)
+            messages = _messages(socket)
+            decision = await self._decision(messages, -1)
             while decision["choices"] and actions > 0:
                 await asyncio.sleep(self.pause * self.rng.random())
-                decision, actions = await self._decide(socket, heard, decision), actions - 1
+                decision, actions = await self._decide(socket, messages, decision), actions - 1
 
-    async def _decide(self, socket: Any, heard: Heard, decision: dict[str, Any]) -> dict[str, Any]:
+    async def _decide(self, socket: Any, messages: Messages, decision: dict[str, Any]) -> dict[str, Any]:
         chosen, begun = self.rng.choice(decision["choices"])["action"], time.perf_counter()
         await socket.send(json.dumps({"type": "play", "number": decision["number"], "action": chosen}))
-        while (await anext(heard))["type"] != "move":
+        while (await anext(messages))["type"] != "move":
             pass
         self.answers.append(time.perf_counter() - begun)
-        following = await self._decision(heard, decision["number"])
+        following = await self._decision(messages, decision["number"])
         self.played += following["number"] - decision["number"]
         if following["number"] > decision["number"] + 1:
             self.turns.append(time.perf_counter() - begun)
         return following
 
-    async def _decision(self, heard: Heard, after: int) -> dict[str, Any]:
+    async def _decision(self, messages: Messages, after: int) -> dict[str, Any]:
         """His own, or the end of the game."""
-        async for message in heard:
+        async for message in messages:
             if message["type"] == "decision" and message["number"] > after and (message["choices"] or message["agent"] is None):
                 return message
         raise ValueError("the server let a visitor go")
@@ -84,7 +84,7 @@ class Visitor:
             return str(json.load(answer)["address"])
 
 
-async def _messages(socket: Any) -> Heard:
+async def _messages(socket: Any) -> Messages:
     async for frame in socket:
         for message in msgspec.json.decode(frame):
             yield message

@@ -70,7 +70,7 @@ class Visitor:
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self._heard: deque[Any] = deque()
+        self._received: deque[Any] = deque()
         self.told: dict[str, Any] = {}
         self.wait_for("decision")
 
@@ -88,9 +88,9 @@ class Visitor:
 
     def hear(self) -> Any:
         """The next message."""
-        if not self._heard:
-            self._heard.extend(json.loads(self.socket.recv(timeout=PATIENCE)))
-        message = self._heard.popleft()
+        if not self._received:
+            self._received.extend(json.loads(self.socket.recv(timeout=PATIENCE)))
+        message = self._received.popleft()
         self.told[message["type"]] = message
         return message
 
