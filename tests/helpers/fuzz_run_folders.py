@@ -72,7 +72,7 @@ def rearranged(array: np.ndarray, rng: random.Random) -> np.ndarray:
         case 1:
             return array[: rng.randrange(len(array) + 1)]
         case 2:
-            return array.astype(rng.choice([np.float64, np.int8, np.uint16]))
+            return (array.view(np.uint8) if array.dtype.names else array).astype(rng.choice([np.float64, np.int8, np.uint16]))
     if array.size and array.nbytes % 8 == 0 and array.flags.c_contiguous:
         numbers = array.reshape(-1).view(np.int64)
         for _ in range(rng.choice([1, 3])):

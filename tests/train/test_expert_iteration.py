@@ -146,6 +146,11 @@ def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> Non
         save_demonstrations(replace(played, targets=wrong), path)
         with pytest.raises(ValueError, match=sentence):
             load_demonstrations(path)
+    unused = played.targets.copy()
+    unused["actions"][unused["probabilities"] == 0] = 10**9
+    save_demonstrations(replace(played, targets=unused), path)
+    with pytest.raises(ValueError, match="actions are from 0 to"):
+        load_demonstrations(path)
     save_demonstrations(replace(played, targets=played.targets[:5]), path)
     with pytest.raises(ValueError, match="5 values are not one, a finite number, for each of"):
         load_demonstrations(path)

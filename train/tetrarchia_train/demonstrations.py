@@ -180,7 +180,7 @@ def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstration
         games = records_of(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
         check_records(games, "games")
         _check_actions(games, actions, num_actions)
-        check_targets(targets, len(actions))
+        check_targets(targets, len(actions), num_actions)
         taught, column = targets["probabilities"].nonzero()
         if len(taught):
             _check_actions(games[taught], targets["actions"][taught, column], num_actions)
