@@ -109,12 +109,16 @@ def train(
     given = with_processes({option: value for option, value in changes.items() if value is not None})
     if resume and (preset or until != "ppo"):
         raise ValueError("resume: a run goes on with the preset and to the stage that it was begun with: give neither beside it")
-    checkpoint = _resume(name, given, ray) if resume else _begin(name, preset or DEFAULT_PRESET, until, given, ray)
+    _tell(_resume(name, given, ray) if resume else _begin(name, preset or DEFAULT_PRESET, until, given, ray))
+
+
+def _tell(checkpoint: Path) -> None:
+    """Where it is; a run that was stopped has its own exit code."""
     if leads():
         print(f"written: {printable(checkpoint)}")
     from tetrarchia_train.folders import LATEST  # loaded by now
 
-    if checkpoint.name == LATEST:  # it was stopped
+    if checkpoint.name == LATEST:
         raise typer.Exit(STOPPED)
 
 
