@@ -272,8 +272,8 @@ These are the two functions of [learner.py](../train/tetrarchia_train/learner.py
 
 ## What came of it
 Measured during training, on held-out seeds of its own; the last point of each curve, 95 % intervals. The learning rate falls towards the
-end of a run: `ppo-full` gained nothing in its first half, and all in its second. Other work ran beside these runs, and `ppo` stood still for a quarter of an hour after its
-first 4 M timesteps.
+end of a run: `ppo-full` gained nothing in its first half, and all in its second. Other work ran beside these runs, and `ppo` stood
+still for a quarter of an hour after its first 4 M timesteps.
 
 | checkpoint | network | began with | timesteps | PPO took | win rates |
 |---|---|---|---:|---:|---|
