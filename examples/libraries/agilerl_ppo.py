@@ -7,6 +7,7 @@ would choose illegal actions. Evolution (`train_on_policy` with mutations) takes
 import argparse
 from typing import Any
 
+import numpy as np
 import torch
 from agilerl.algorithms import PPO
 from agilerl.rollouts.on_policy import collect_rollouts
@@ -34,7 +35,7 @@ class Counted(VectorWrapper):
         return result
 
 
-def train(steps: int, num_envs: int, counts: Counts) -> PPO:
+def train(steps: int, num_envs: int, seed: int, counts: Counts) -> PPO:
     """Rollouts and updates in turn, as AgileRL's own `train_on_policy` does for each agent of its population."""
     rules = {"initial_states": [END_GAME], "reward": "shaped", "gamma": GAMMA}
     env = Counted(vector_env(num_envs, mask="info", actions="base", autoreset_mode=AutoresetMode.SAME_STEP, **rules), counts)
@@ -49,8 +50,11 @@ def train(steps: int, num_envs: int, counts: Counts) -> PPO:
         update_epochs=8,
         lr=1e-3,
         gamma=GAMMA,
+        gae_lambda=1.0,
+        ent_coef=0.03,
+        target_kl=0.02,  # AgileRL's defaults of these three learn it in every second run only
     )
-    obs, info = env.reset(seed=0)
+    obs, info = env.reset(seed=seed)
     done, scores = [False] * num_envs, [0.0] * num_envs
     while counts.steps < steps:
         _, obs, done, scores, info = collect_rollouts(agent, env, last_obs=obs, last_done=done, last_scores=scores, last_info=info)
@@ -87,11 +91,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=64, help="played side by side")
+    parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
-    torch.manual_seed(0)
+    torch.manual_seed(options.seed)
+    np.random.seed(options.seed)  # noqa: NPY002 (AgileRL shuffles with it)
     torch.set_num_threads(1)  # the network is small: more threads only wait for each other
     counts = Counts()
-    agent = train(options.steps, options.num_envs, counts)
+    agent = train(options.steps, options.num_envs, options.seed, counts)
     print(f"random: {measure(random_policy())}")
     print(f"after {counts.steps:,} steps: {measure(policy_of(agent))}")
     print(counts)

@@ -119,7 +119,7 @@ def learner(env: PettingZooEnv) -> PPO:
     return PPO(policy=policy, critic=Critic(inputs), optim=optim, gamma=GAMMA, ent_coef=0.01, max_grad_norm=0.5, max_batchsize=4096)
 
 
-def train(steps: int, num_envs: int, counts: Counts) -> OwnTransitions:
+def train(steps: int, num_envs: int, seed: int, counts: Counts) -> OwnTransitions:
     """Tianshou's own trainer; it collects whole games, so that nobody's last step waits for its reward."""
 
     def make() -> PettingZooEnv:
@@ -128,7 +128,7 @@ def train(steps: int, num_envs: int, counts: Counts) -> OwnTransitions:
     env, envs = make(), DummyVectorEnv([make] * num_envs)
     algorithm = OwnTransitions(counts, algorithms=[learner(env) for _ in env.agents], env=env)
     collector = Collector[Any](algorithm, envs, VectorReplayBuffer(1000 * num_envs, num_envs))
-    envs.seed(0)
+    envs.seed(seed)
     params = OnPolicyTrainerParams(
         training_collector=collector,
         max_epochs=1,
@@ -150,11 +150,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("steps", nargs="?", type=int, default=30_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=8, help="played side by side")
+    parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
-    torch.manual_seed(0)
+    torch.manual_seed(options.seed)
+    np.random.seed(options.seed)  # noqa: NPY002 (Tianshou shuffles with it)
     torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
     counts = Counts()
-    algorithm = train(options.steps, options.num_envs, counts)
+    algorithm = train(options.steps, options.num_envs, options.seed, counts)
     actors = [one.policy.actor.logits for one in algorithm._dispatcher.algorithms.values()]
     print(f"random: {measure(random_policy())}")
     print(f"after {counts.steps:,} steps: {measure(best(*actors))}")
