@@ -12,7 +12,7 @@ from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card
 from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.publish import CURVE, TRIALS
+from tetrarchia_train.publish import CURVE, TRIALS, read_curve
 
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "training.md", HERE / "pictures" / "training"
@@ -57,7 +57,7 @@ def _checkpoint_rows() -> Iterator[str]:
     """A line for each checkpoint that PPO has trained."""
     for name in _trained():
         made, network = read_card(CHECKPOINTS / name)["made"], read_card(CHECKPOINTS / name)["network"]
-        last = _points(CHECKPOINTS / name / CURVE)[-1]
+        last = read_curve(CHECKPOINTS / name / CURVE)[-1]
         row = f"{_beginning(made)} | {made['timesteps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
         yield f"| `{name}` | {_shape(network, network['kind'])} | {row} |"
 
@@ -119,7 +119,7 @@ def _stages(name: str) -> Iterator[tuple[float, Point, int]]:
     before = list(_stages(_goes_on_from(made))) if _goes_on_from(made) in _trained() else []
     yield from before
     first = before[-1][0] if before else 0.0
-    for point in _points(CHECKPOINTS / name / CURVE):
+    for point in read_curve(CHECKPOINTS / name / CURVE):
         yield first + point["seconds"] / 60, point, made["options"]["n_eval_episodes"]
 
 
@@ -132,7 +132,7 @@ def _trial_rows() -> Iterator[str]:
     """A line for each trial: what was different, and where it stood at the end."""
     for folder in sorted(path for path in TRIALS.iterdir() if path.is_dir()):
         data = yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8"))
-        last = _points(folder / "progress.jsonl")[-1]
+        last = read_curve(folder / "progress.jsonl")[-1]
         row = f"{last['timesteps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | {_rates(last, {'options': data})}"
         yield f"| {_shape(data, data['network'])} | {_what(folder, data)} | {row} |"
 
@@ -157,7 +157,7 @@ def _last_points(pattern: str) -> list[tuple[Point, int]]:
     """Of each trial, with its number of games."""
     folders = sorted(TRIALS.glob(pattern))
     options = [yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8")) for folder in folders]
-    return [(_points(folder / "progress.jsonl")[-1], one["n_eval_episodes"]) for folder, one in zip(folders, options, strict=True)]
+    return [(read_curve(folder / "progress.jsonl")[-1], one["n_eval_episodes"]) for folder, one in zip(folders, options, strict=True)]
 
 
 def _pooled(arm: Sequence[tuple[Point, int]], level: str) -> Estimate:
@@ -176,10 +176,6 @@ def _speed_rows() -> Iterator[str]:
 
 def _trained() -> Sequence[str]:
     return [name for name in own_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
-
-
-def _points(path: Path) -> list[Point]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 TEXT = """\

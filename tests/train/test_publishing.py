@@ -37,6 +37,39 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
     assert json.loads((folder / publishing.CURVE).read_text())["win_rates"] == {"4200": 0.5}
 
 
+def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_training(run: Path, tmp_path: Path) -> None:
+    first = {
+        "command": "one",
+        "timesteps": 5,
+        "seconds": 7,
+        "warm_start": None,
+        "options": {"init_checkpoint": "old", "total_timesteps": 5},
+    }
+    second = {
+        "command": "two",
+        "timesteps": 3,
+        "seconds": 2,
+        "warm_start": first,
+        "options": {"init_checkpoint": "good", "total_timesteps": 4},
+    }
+    save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"made": first})
+    publishing.publish("mine", "good", tmp_path / "own")
+    save_checkpoint(run / "final", make_network(SMALL), SMALL, {"made": second})
+    (run / "progress.jsonl").write_text('{"timesteps": 0, "seconds": 1}\n{"timesteps": 3, "seconds": 2}\n')
+
+    folder = publishing.publish("mine", "good", tmp_path / "own")
+
+    assert read_card(folder)["made"] == {
+        "command": "one; two",
+        "timesteps": 8,
+        "seconds": 9,
+        "warm_start": None,
+        "options": {"init_checkpoint": "old", "total_timesteps": 9},
+    }
+    points = [json.loads(line) for line in (folder / publishing.CURVE).read_text().splitlines()]
+    assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
+
+
 def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
     folder = publishing.keep_trial("mine", tmp_path / "trials")
 

@@ -1,18 +1,23 @@
 """Keep what a run has learned: `python -m tetrarchia_train.publish RUN NAME` as the project's own checkpoint NAME, with its learning curve;
-`python -m tetrarchia_train.publish RUN` as a trial, of which docs/training.md tells.
+`python -m tetrarchia_train.publish RUN` as a trial, of which docs/training.md tells. If the run began with the very checkpoint that it
+replaces, both are told as one training: commands, timesteps, seconds and curve.
 """
 
+import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
+from tetrarchia_env.files import write_whole
 from tetrarchia_train.folders import FINAL, LATEST
 from tetrarchia_train.logs import PROGRESS
 from tetrarchia_train.run import OPTIONS, RUNS
 
 CURVE = "curve.jsonl"
+Made = dict[str, Any]  # of a card, or a point of a curve
 TRIALS = Path(__file__).parents[2] / "docs" / "trials"
 
 
@@ -22,10 +27,41 @@ def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
     if not found:
         raise ValueError(f"run {run!r} has no checkpoint yet")
     kept, folder = load_checkpoint(found[0]), own / name
-    save_checkpoint(folder, kept.network, kept.config, {"made": read_card(found[0])["made"]}, half=True)
-    if (RUNS / run / PROGRESS).is_file():
-        shutil.copyfile(RUNS / run / PROGRESS, folder / CURVE)
+    made, curve = read_card(found[0])["made"], read_curve(RUNS / run / PROGRESS)
+    if made.get("options", {}).get("init_checkpoint") == name:
+        before = read_card(folder)["made"]
+        made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
+    save_checkpoint(folder, kept.network, kept.config, {"made": made}, half=True)
+    if curve:
+        write_whole(folder / CURVE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder
+
+
+def _one_training(before: Made, after: Made) -> Made:
+    """As if the second run had been the first one, resumed."""
+    sums = {name: before[name] + after[name] for name in ("timesteps", "seconds")}
+    begun = {
+        "init_checkpoint": before["options"]["init_checkpoint"],
+        "total_timesteps": before["timesteps"] + after["options"]["total_timesteps"],
+    }
+    return {
+        "command": f"{before['command']}; {after['command']}",
+        **sums,
+        "warm_start": before["warm_start"],
+        "options": after["options"] | begun,
+    }
+
+
+def _one_curve(before: Made, first: list[Made], second: list[Made]) -> list[Made]:
+    """The second begins where the first ended; that point was measured twice, and the second time alone is kept."""
+    added = {name: before[name] for name in ("timesteps", "seconds")}
+    moved = [point | {name: point[name] + more for name, more in added.items()} for point in second]
+    return [point for point in first if point["timesteps"] < before["timesteps"]] + moved
+
+
+def read_curve(path: Path) -> list[Made]:
+    """Its points, none if there is no such file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
 
 
 def keep_trial(run: str, trials: Path = TRIALS) -> Path:
