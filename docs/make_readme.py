@@ -8,19 +8,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tetrarchia_eval.marked_page import filled
 from tetrarchia_eval.match import team_label
 
 HERE = Path(__file__).parent
 README, RESULTS = HERE.parent / "README.md", HERE / "results.md"
 LEAST = 1_000  # games a level
-BEGIN, END = "<!-- results: written by docs/make_readme.py -->", "<!-- end of results -->"
 
 
 def page() -> str:
     """The README with the table as the results page has it now."""
-    before, rest = README.read_text(encoding="utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return filled(README, __file__, {"results": table()})
 
 
 def table() -> str:

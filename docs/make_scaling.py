@@ -11,13 +11,13 @@ from statistics import median
 from typing import Any
 
 from tetrarchia_eval.arena import GOAL
+from tetrarchia_eval.marked_page import filled
 from tetrarchia_eval.plots import save, scaling_curves
 from tetrarchia_eval.scaling_model import Driver, bend, games_a_chunk, rate, seconds
 
 HERE = Path(__file__).parent
 PAGE, PICTURE = HERE / "scaling.md", HERE / "pictures" / "scaling" / "evaluation.svg"
 MEASURED = HERE.parent / "benchmarks" / "scaling.json"
-BEGIN, END = "<!-- {}: written by docs/make_scaling.py -->", "<!-- end of {} -->"
 CORES = (1, 10, 100, 1_000)
 MILLION = 1_000_000
 Figures = dict[str, Any]
@@ -25,12 +25,8 @@ Figures = dict[str, Any]
 
 def page() -> str:
     """The page with the figures of the kept file."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, figures in json.loads(MEASURED.read_text(encoding="utf-8")).items():
-        before, rest = text.split(BEGIN.format(name))
-        _, after = rest.split(END.format(name))
-        text = f"{before}{BEGIN.format(name)}\n{SECTIONS[name](figures)}\n{END.format(name)}{after}"
-    return text
+    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return filled(PAGE, __file__, {name: SECTIONS[name](figures) for name, figures in measured.items()})
 
 
 def evaluation(figures: Figures) -> str:

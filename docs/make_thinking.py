@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_agents.cards import CHECKPOINTS
+from tetrarchia_eval.marked_page import filled
 
 PAGE = Path(__file__).parent / "thinking.md"
-BEGIN, END = "<!-- calibration: written by docs/make_thinking.py -->", "<!-- end of calibration -->"
 
 
 def page() -> str:
     """The page with the figures as they are kept beside the weights."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{figures()}\n{END}{after}"
+    return filled(PAGE, __file__, {"calibration": figures()})
 
 
 def figures() -> str:
