@@ -8,6 +8,7 @@ from tetrarchia_agents.registry import AGENTS
 from tetrarchia_agents.search.beam_search import WIDEST
 from tetrarchia_agents.search.chance import STRIKES
 from tetrarchia_agents.search.selection import SAMPLES
+from tetrarchia_agents.turn_search import CLOSE
 from tetrarchia_env.evaluation import FEATURES, load_weights
 
 PAGE = Path(__file__).parent / "agents.md"
@@ -26,7 +27,8 @@ ABOUT = {
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
         f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
-        "greedy one, where a win counts 2",
+        "greedy one, where a win counts 2; `rollout_turns` 1: turns that the policy plays on before it judges the finalists, 0: no "
+        "rollouts; `finalists` 4: the best candidates, if they are close together",
     ),
 }
 
@@ -73,7 +75,10 @@ boosts or blocks.
 2. **Each is judged** by the mean over the {WAYS} rolls of R N: those of the attack (R5.1), or of the province that is struck (R6.3); dice
    that follow are the same for all turns of a game. A position is worth its potential (below) and the value to come that the
    network has learned on top of it.
-3. **The best is played**, action by action. After an attack the rest of the turn is planned anew.
+3. **Finalists are played on.** The best candidates, if they are less than {CLOSE} apart, where a win counts 2, are judged once more: by
+   each of the same dice the policy plays the rest of the turn and `rollout_turns` more, and the value is asked only then (truncated
+   rollouts).
+4. **The best is played**, action by action. After an attack the rest of the turn is planned anew.
 
 It looks at nothing that the policy would not do: what it never tried, its value judges badly. The checkpoint must be one that PPO has
 trained; `bc` has no value. [turn_search.py](../agents/tetrarchia_agents/turn_search.py) cites the papers.

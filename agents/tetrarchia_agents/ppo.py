@@ -32,6 +32,8 @@ class PPOAgent(Agent):
     )
     chance_samples: int = 1  # times that a candidate meets each of the 36 ways that two dice can fall
     margin: float = 0.0  # that a turn must be better by than the greedy one; a win is worth 2
+    rollout_turns: int = 1  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
+    finalists: int = 4  # the best candidates that are played on, if they are close together
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
@@ -49,6 +51,8 @@ class PPOAgent(Agent):
             ),
             ("chance_samples", 1 <= self.chance_samples <= BLOCKS, f"from 1 to {BLOCKS}"),
             ("margin", 0 <= self.margin < inf, "a number from 0 on"),
+            ("rollout_turns", 0 <= self.rollout_turns <= MOST, f"from 0 to {MOST}"),
+            ("finalists", 2 <= self.finalists <= MOST, f"from 2 to {MOST}"),
         ):
             if not fits:
                 raise ValueError(f"ppo:{option} is {wanted}, not {getattr(self, option)!r}")
@@ -89,7 +93,14 @@ class PPOAgent(Agent):
         """As the options say."""
         temperature = 1.0 if self.temperature is None else self.temperature
         return TurnSearch(
-            self.turns, temperature, self.chance_samples, self.margin, lambda *some: self.evaluate(*some)[0], self.position_values
+            self.turns,
+            temperature,
+            self.chance_samples,
+            self.margin,
+            lambda *some: self.evaluate(*some)[0],
+            self.position_values,
+            self.rollout_turns,
+            self.finalists,
         )
 
     def weights_digest(self) -> bytes:

@@ -4,7 +4,8 @@ The candidates are the policy's greedy turn and others drawn from it, as in samp
 planning in complex action spaces, ICML 2021): what the policy would never do only feeds the value's errors. Each is played up
 to its end or its first attack, and judged by the mean value of the positions that the dice make of it (Tesauro and Galperin,
 On-line policy improvement using Monte-Carlo search, NIPS 1996). All candidates of a game meet the same dice (common random
-numbers), so that small differences show.
+numbers), so that small differences show. With `rollout_turns` the finalists, which are best and close together, are then judged
+by truncated rollouts (the same paper): the policy plays so many more turns by each of these dice before the value is asked.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions
 from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
-from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, rng_states, step
+from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, legal_masks, rng_states, step
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
 Rngs = NDArray[np.uint64]
 PriorFn = Callable[[Games, Masks], Floats]  # the logarithm of each action's prior
 ValueFn = Callable[[Games], Amounts]  # what each position is worth, finished ones included
+CLOSE = 0.05  # to the best candidate, where a win is worth 2: what further off is no finalist
 DRAWS = np.uint64(1)  # the RNG stream of a decision's draws
 LONGEST = np.uint64(64)  # actions of a turn: draws of one candidate
 
@@ -36,12 +38,19 @@ class TurnSearch:
     margin: float  # that a turn must be better by than the greedy one
     prior_fn: PriorFn
     value_fn: ValueFn
+    rollout_turns: int = 0  # turns that the policy plays on before the finalists are judged; 0: there are no finalists
+    finalists: int = 4  # at most, of each game
 
     def plan(self, games: Games, masks: Masks) -> list["Plan"]:
         """The best turn found for each game."""
+        if not len(games):
+            return []
         found = self._propose(games, masks)
         distinct, back = _distinct_rows(found)
-        values = self._judge(found, distinct)[back].reshape(len(games), self.turns)
+        judged = self._judge(found, distinct)
+        values = judged[back].reshape(len(games), self.turns)
+        if self.rollout_turns:
+            values = self._judge_finalists(found, distinct, judged, back.reshape(values.shape))
         best = (values + np.where(np.arange(self.turns) == 0, self.margin, 0)).argmax(axis=1)
         firsts = range(0, len(found.actions), self.turns)
         turns = (found.actions[first : first + self.turns] for first in firsts)
@@ -63,21 +72,55 @@ class TurnSearch:
         drawn = sample(log_probs / self.temperature, streams + np.uint64(found.played))
         return np.where(running % self.turns == 0, log_probs.argmax(axis=1), drawn)
 
-    def _judge(self, found: "Candidates", rows: Rows) -> Amounts:
-        """The mean value of what the dice make of each of these candidates."""
-        rolled = found.rolled[rows]
-        outcomes = np.concatenate([found.after[rows[~rolled]], self._roll(found, rows[rolled])])
+    def _judge(self, found: "Candidates", rows: Rows, more_turns: int = 0) -> Amounts:
+        """The mean value of what the dice make of each of these candidates, at once or after more turns of the policy."""
+        outcomes = self._roll(found, rows)
+        if more_turns:
+            self._play_on(outcomes, found.before["turn"][rows].repeat(WAYS * self.chance_samples) + more_turns)
         distinct, back = unique_games(outcomes)
-        worth = self.value_fn(outcomes[distinct])[back]
-        values = np.zeros(len(rows))
-        values[~rolled] = worth[: (~rolled).sum()]
-        values[rolled] = worth[(~rolled).sum() :].reshape(-1, WAYS * self.chance_samples).mean(axis=1)
+        values: Amounts = self.value_fn(outcomes[distinct])[back].reshape(len(rows), -1).mean(axis=1)
         return values
 
     def _roll(self, found: "Candidates", rows: Rows) -> Games:
         """Each of these candidates after its last action, by all dice; those of one candidate stand together."""
         before, last = found.before[rows], np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
-        return play_again(before, last, stratified_rngs(before, WAYS * self.chance_samples))
+        rngs = stratified_rngs(before, WAYS * self.chance_samples)
+        outcomes = found.after[rows].repeat(rngs.shape[1])
+        outcomes["dice"] = rngs.ravel()  # none has fallen yet: they are for what comes after
+        rolled = found.rolled[rows]
+        outcomes[rolled.repeat(rngs.shape[1])] = play_again(before[rolled], last[rolled], rngs[rolled])
+        return outcomes
+
+    def _play_on(self, games: Games, last_turns: NDArray[np.int64]) -> None:
+        """The policy's likeliest actions in each game until its last turn is over."""
+        while len(rows := np.flatnonzero(~is_over(games) & (games["turn"] <= last_turns))):
+            running = games[rows]
+            distinct, back = unique_games(running)
+            masks = legal_masks(running[distinct])
+            step(running, self.prior_fn(running[distinct], masks).argmax(axis=1)[back], masks[back])
+            games[rows] = running
+
+    def _judge_finalists(self, found: "Candidates", distinct: Rows, judged: Amounts, places: Rows) -> Amounts:
+        """[games, turns] values: of finalists by rollouts; no other candidate is worth more than the last of these.
+
+        judged: of the distinct candidates
+        places: [games, turns] which of these each candidate is
+        """
+        finals = [self._finalists(np.unique(row), judged) for row in places]
+        by_rollouts, rows = judged.copy(), np.unique(np.concatenate(finals))
+        by_rollouts[rows] = self._judge(found, distinct[rows], self.rollout_turns) if len(rows) else 0
+        values = judged[places]
+        for game, finalists in enumerate(finals):
+            if len(finalists):
+                is_final = np.isin(places[game], finalists)
+                values[game] = np.where(is_final, by_rollouts[places[game]], np.minimum(values[game], by_rollouts[finalists].min()))
+        return values
+
+    def _finalists(self, candidates: Rows, judged: Amounts) -> Rows:
+        """Which of a game's candidates are close enough to the best that only rollouts can tell; none if it has no rival."""
+        best_first = candidates[judged[candidates].argsort()[::-1]][: self.finalists]
+        close: Rows = best_first[judged[best_first] >= judged[best_first[0]] - CLOSE]
+        return close if len(close) > 1 else close[:0]
 
 
 @dataclass(frozen=True)

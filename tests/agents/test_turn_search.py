@@ -46,8 +46,8 @@ def uniform(games: Games, masks: Masks) -> np.ndarray:
     return np.where(masks, np.float32(0), np.float32(-np.inf))
 
 
-def search_for(value_fn, turns: int = 64, margin: float = 0.0) -> TurnSearch:  # type: ignore[no-untyped-def]
-    return TurnSearch(turns, 1.0, 1, margin, uniform, value_fn)
+def search_for(value_fn, turns: int = 64, margin: float = 0.0, **rollouts: int) -> TurnSearch:  # type: ignore[no-untyped-def]
+    return TurnSearch(turns, 1.0, 1, margin, uniform, value_fn, **rollouts)
 
 
 def rolled(game: Games, action: int) -> Games:
@@ -152,6 +152,59 @@ def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
     assert plan.value == 1.0
 
 
+def test_rollouts_show_what_only_a_later_turn_shows() -> None:
+    """The value sees nothing in the turn after this one, only in the turn after that: there it likes Diocletian away from home."""
+    game, masks = position(), legal_masks(position())
+    home, turn = game["at"][0, DIOCLETIAN], game["turn"][0]
+
+    def later(games: Games) -> np.ndarray:
+        return ((games["turn"] > turn + 1) & (games["at"][:, DIOCLETIAN] != home)).astype(float)
+
+    [at_once] = search_for(later).plan(game, masks)
+    [played_on] = search_for(later, rollout_turns=1, finalists=64).plan(game, masks)
+
+    assert (at_once.best, at_once.value) == (0, 0.0)
+    assert played_on.value > 0.9
+
+
+def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
+    """The value likes distance from home, and its opposite a turn later: three of the best are judged anew, the others stay behind."""
+    game, masks = position(), legal_masks(position())
+    turn, asked = game["turn"][0], []
+
+    def changing(games: Games) -> np.ndarray:
+        asked.append(len(games))
+        worth: np.ndarray = games["at"][:, DIOCLETIAN] / 10_000
+        return np.where(games["turn"] > turn + 1, -worth, worth)
+
+    [plan] = search_for(changing, rollout_turns=1, finalists=3).plan(game, masks)
+
+    below = np.unique(plan.values[plan.values < 0])
+    assert len(below) <= 3
+    assert plan.values.max() == below.max()
+    assert (len(asked), asked[1] <= 3 * WAYS) == (2, True)
+
+
+def test_what_waits_for_another_emperor_is_played_on_by_dice_that_are_not_the_games_own_r10_1() -> None:
+    game = position(
+        rules={"variants": ["imperivm"]},
+        dice=(5, 1, 3, 3),
+        emperor="maximian",
+        emperors={"galerius": "NORICVM"},
+        armies=[["PANNONIA INFERIOR", "III", "army"]],
+        tokens={"PANNONIA INFERIOR": "revolt"},
+    )
+    step(game, np.array([END]), legal_masks(game))
+    search = search_for(lambda games: np.zeros(len(games)), 1)
+    found = search._propose(game, legal_masks(game))
+
+    outcomes = search._roll(found, np.zeros(1, dtype=np.int64))
+
+    assert not found.rolled.any()
+    assert len(np.unique(outcomes["dice"])) == WAYS
+    assert not np.isin(game["dice"], outcomes["dice"]).any()
+
+
 def test_a_win_is_played_r9_1() -> None:
     secured = {
         "BRITANNIA": "constantius",
@@ -184,8 +237,9 @@ def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
     return played
 
 
-def test_neither_company_nor_a_game_before_changes_a_choice(saved: str) -> None:
-    agent = PPOAgent(saved, turns=5)
+@pytest.mark.parametrize("rollout_turns", [0, 1])
+def test_neither_company_nor_a_game_before_changes_a_choice(saved: str, rollout_turns: int) -> None:
+    agent = PPOAgent(saved, turns=5, rollout_turns=rollout_turns)
     together = play(agent, new_games(Options(), range(6))[0], 25)
 
     alone = play(agent, new_games(Options(), range(3))[0], 25)
@@ -253,6 +307,8 @@ def test_draws_fall_as_likely_as_they_should() -> None:
         ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
         ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 64, not 0"),
         ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
+        ("turns=4:rollout_turns=-1", "ppo:rollout_turns is from 0 to 1024, not -1"),
+        ("turns=4:finalists=1", "ppo:finalists is from 2 to 1024, not 1"),
         ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
     ],
 )
