@@ -36,6 +36,7 @@ for agent in ppo ppo:ppo-1; do
 done
 # The search's ladder: the rung that is recommended stands with the standard levels.
 play --agents ppo:turns=32 --level 4200,4211,4222 --games 1000 --out results/main/ppo-turns.jsonl
+play --agents ppo:turns=32:rollout_turns=0 --level 4222 --games 1000 --out results/ladder/turns-32-no-rollouts.jsonl
 for turns in 1 4 8 16 64; do
   play --agents ppo:turns=$turns --level 4222 --games 1000 --out results/ladder/turns-$turns.jsonl
 done

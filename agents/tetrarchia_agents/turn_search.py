@@ -47,10 +47,8 @@ class TurnSearch:
             return []
         found = self._propose(games, masks)
         distinct, back = _distinct_rows(found)
-        judged = self._judge(found, distinct)
-        values = judged[back].reshape(len(games), self.turns)
-        if self.rollout_turns:
-            values = self._judge_finalists(found, distinct, judged, back.reshape(values.shape))
+        judged, places = self._judge(found, distinct), back.reshape(len(games), self.turns)
+        values = self._judge_finalists(found, distinct, judged, places) if self.rollout_turns else judged[places]
         best = (values + np.where(np.arange(self.turns) == 0, self.margin, 0)).argmax(axis=1)
         firsts = range(0, len(found.actions), self.turns)
         turns = (found.actions[first : first + self.turns] for first in firsts)

@@ -138,7 +138,8 @@ def ladder(matches: Matches, album: Album) -> Iterator[str]:
     check_same_rules(matches)
     by_team = sort_games(matches, lambda _, level: level)
     yield "## How much search is worth\n"
-    yield f"The same network chooses among more and more turns that it proposes: [how](agents.md). {_played(by_team)}\n"
+    how = "The same network chooses among more and more turns that it proposes, with and without rollouts of the best: [how](agents.md)."
+    yield f"{how} {_played(by_team)}\n"
     yield from _side_by_side(by_team, STANDARD_LEVELS, "level", "ladder", "Win rates with more and more search", album)
     yield commands(matches)
 
