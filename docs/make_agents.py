@@ -27,7 +27,7 @@ ABOUT = {
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
         f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
-        "greedy one, where a win counts 2; `rollout_turns` 1: turns that the policy plays on before it judges the finalists, 0: no "
+        "greedy one, where a win counts 2; `rollout_turns` 0: turns that the policy plays on before it judges the finalists, 0: no "
         "rollouts; `finalists` 4: the best candidates, if they are close together",
     ),
 }

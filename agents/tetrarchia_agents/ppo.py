@@ -32,7 +32,7 @@ class PPOAgent(Agent):
     )
     chance_samples: int = 1  # times that a candidate meets each of the 36 ways that two dice can fall
     margin: float = 0.0  # that a turn must be better by than the greedy one; a win is worth 2
-    rollout_turns: int = 1  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
+    rollout_turns: int = 0  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
     finalists: int = 4  # the best candidates that are played on, if they are close together
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)

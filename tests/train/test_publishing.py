@@ -68,6 +68,8 @@ def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_tra
     }
     points = [json.loads(line) for line in (folder / publishing.CURVE).read_text().splitlines()]
     assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
+    with pytest.raises(ValueError, match=r"^run 'mine' is part of checkpoint 'good' already"):
+        publishing.publish("mine", "good", tmp_path / "own")
 
 
 def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:

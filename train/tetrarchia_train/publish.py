@@ -30,6 +30,8 @@ def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
     made, curve = read_card(found[0])["made"], read_curve(RUNS / run / PROGRESS)
     if made.get("options", {}).get("init_checkpoint") == name:
         before = read_card(folder)["made"]
+        if made["command"].split("; ")[0] in before["command"].split("; "):
+            raise ValueError(f"run {run!r} is part of checkpoint {name!r} already: give back first what it began with")
         made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
     save_checkpoint(folder, kept.network, kept.config, {"made": made}, half=True)
     if curve:
