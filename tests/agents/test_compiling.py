@@ -33,18 +33,24 @@ def test_two_processes_compile_all_and_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[bool] = []
     monkeypatch.setattr(compiling, "is_compiled", lambda search: True)
-    monkeypatch.setattr(compiling, "_compile_in_processes", lambda search: pytest.fail("compiled again"))
+    monkeypatch.setattr(compiling, "_compile_in_processes", compiled.append)
 
     compiling.compile_ahead(search=True)
+
+    assert compiled == []
 
 
 def test_one_core_compiles_what_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[bool] = []
     monkeypatch.setattr(compiling, "_cores", lambda: 1)
     monkeypatch.setattr(compiling, "is_compiled", lambda search: False)
-    monkeypatch.setattr(compiling, "_compile_in_processes", lambda search: pytest.fail("processes"))
+    monkeypatch.setattr(compiling, "_compile_in_processes", compiled.append)
 
     compiling.compile_ahead(search=True)
+
+    assert compiled == []
 
 
 def test_uncompiled_there_is_nothing_to_do() -> None:

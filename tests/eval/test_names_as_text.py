@@ -1,6 +1,7 @@
 """Agents' names in reports and on the screen are text, whatever they hold."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -46,8 +47,10 @@ def test_the_screen_shows_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in capsys.readouterr().out + tally.text()
 
 
-def test_a_dollar_in_a_name_is_no_formula(tmp_path: object) -> None:
+def test_a_dollar_in_a_name_is_no_formula(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = bars("$\\frac$", {"a$_{$": {"4211": Estimate(0.5, 0.4, 0.6)}})
 
-    save(picture, f"{tmp_path}/bars.svg")
+    save(picture, tmp_path / "bars.svg")
+
+    assert (tmp_path / "bars.svg").stat().st_size > 0

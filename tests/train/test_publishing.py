@@ -3,6 +3,7 @@
 import json
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def made(command: str, timesteps: int, seconds: int, init_checkpoint: str, total_timesteps: int) -> dict[str, Any]:
+    options = {"init_checkpoint": init_checkpoint, "total_timesteps": total_timesteps}
+    return {"command": command, "timesteps": timesteps, "seconds": seconds, "warm_start": None, "options": options}
+
+
 def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
@@ -38,20 +44,7 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_training(run: Path, tmp_path: Path) -> None:
-    first = {
-        "command": "one",
-        "timesteps": 5,
-        "seconds": 7,
-        "warm_start": None,
-        "options": {"init_checkpoint": "old", "total_timesteps": 5},
-    }
-    second = {
-        "command": "two",
-        "timesteps": 3,
-        "seconds": 2,
-        "warm_start": first,
-        "options": {"init_checkpoint": "good", "total_timesteps": 4},
-    }
+    first, second = made("one", 5, 7, "old", 5), made("two", 3, 2, "good", 4)
     save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"made": first})
     publishing.publish("mine", "good", tmp_path / "own")
     save_checkpoint(run / "final", make_network(SMALL), SMALL, {"made": second})
@@ -59,13 +52,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_tra
 
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
-    assert read_card(folder)["made"] == {
-        "command": "one; two",
-        "timesteps": 8,
-        "seconds": 9,
-        "warm_start": None,
-        "options": {"init_checkpoint": "old", "total_timesteps": 9},
-    }
+    assert read_card(folder)["made"] == made("one; two", 8, 9, "old", 9)
     points = [json.loads(line) for line in (folder / publishing.CURVE).read_text().splitlines()]
     assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
     with pytest.raises(ValueError, match=r"^run 'mine' is part of checkpoint 'good' already"):

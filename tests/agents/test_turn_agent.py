@@ -1,0 +1,140 @@
+"""`ppo:turns=N`: the agent that plays the best turn its search finds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from helpers.configurations import ONE_BY_ONE  # noqa: E402
+from helpers.positions import position  # noqa: E402
+from tetrarchia_agents import TeamPolicy, make_agent  # noqa: E402
+from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
+from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
+from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_env.batch import Games, is_won, legal_masks, new_games, step  # noqa: E402
+from tetrarchia_env.constants import ACTIONS  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+EVERY_ACTION = NetworkConfig(actions=ACTIONS, node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A checkpoint for all actions whose policy prefers something."""
+    folder: Path = tmp_path_factory.mktemp("checkpoints") / "small"
+    torch.manual_seed(1)
+    network = make_network(EVERY_ACTION)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter *= 2
+    save_checkpoint(folder, network, EVERY_ACTION, {"made": {"timesteps": 1}})
+    return str(folder)
+
+
+def test_a_win_is_played_r9_1() -> None:
+    secured = {
+        "BRITANNIA": "constantius",
+        "GERMANIA MAGNA": "constantius",
+        "GAETVLIA": "maximian",
+        "LIBYA": "maximian",
+        "SARMATIA": "galerius",
+    }
+    game = position(emperor="galerius", tokens=secured, emperors={"galerius": "PERSIA"})
+    masks = legal_masks(game)
+
+    step(game, make_agent("ppo:turns=4").act(game, masks, np.zeros(1, dtype=np.int64)), masks)
+
+    assert is_won(game).all()
+
+
+def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
+    """Illegal choices are refused by `step`; the actions of each step."""
+    masks, env_ids = legal_masks(games), np.arange(len(games))
+    team = TeamPolicy([agent] * 4, len(games))
+    team.begin(env_ids, env_ids)
+    played = []
+    for _ in range(steps):
+        live = np.flatnonzero(masks.any(axis=1))
+        actions = np.zeros(len(games), dtype=np.int64)
+        if len(live):
+            actions[live] = team.act(games[live], masks[live], live)
+        step(games, actions, masks)
+        played.append(actions.tolist())
+    return played
+
+
+@pytest.mark.parametrize("rollout_turns", [0, 1])
+def test_neither_company_nor_a_game_before_changes_a_choice(saved: str, rollout_turns: int) -> None:
+    agent = PPOAgent(saved, turns=5, rollout_turns=rollout_turns)
+    together = play(agent, new_games(Options(), range(6))[0], 25)
+
+    alone = play(agent, new_games(Options(), range(3))[0], 25)
+
+    assert [actions[:3] for actions in together] == alone
+
+
+def test_games_given_stay_as_they_are(saved: str) -> None:
+    games, masks = new_games(Options(level="4011"), range(2))
+    before, legal = games.copy(), masks.copy()
+
+    PPOAgent(saved, turns=4).act(games, masks, np.arange(2))
+
+    assert (games == before).all()
+    assert (masks == legal).all()
+
+
+def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> None:
+    """The RNG states after the first decision do not matter, until dice fall; in another position it plans anew."""
+    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    game, masks = new_games(Options(level="4011"), [1])
+    [plan] = agent.search.plan(game, masks)
+    assert len(plan.actions) > 2
+
+    first = int(agent.act(game, masks, env_id)[0])
+    step(game, np.array([first]), masks)
+    game["dice"] = 77
+    followed, again = agent.act(game, masks, env_id)[0], agent.act(game, masks, env_id)[0]
+
+    assert [first, followed] == plan.actions[:2]
+    assert again == agent.search.plan(game, masks)[0].actions[0]
+
+
+def test_a_new_game_is_planned_anew(saved: str) -> None:
+    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    game, masks = new_games(Options(level="4011"), [1])
+    step(game, agent.act(game, masks, env_id), masks)
+    game["dice"] = 77
+
+    agent.begin(env_id)
+
+    assert agent.act(game, masks, env_id)[0] == agent.search.plan(game, masks)[0].actions[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
+def test_plays_every_configuration(saved: str, options: Options) -> None:
+    games, _ = new_games(options, range(3))
+    play(PPOAgent(saved, turns=3), games, 60)
+    assert (games["turn"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("turns=-1", "ppo:turns is from 0 to 1024, not -1"),
+        ("turns=4:temperature=0", r"ppo:temperature is a number above 0, not 0\.0"),
+        ("temperature=nan", "ppo:temperature is a number from 0 on, not nan"),
+        ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
+        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 64, not 0"),
+        ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
+        ("turns=4:rollout_turns=-1", "ppo:rollout_turns is from 0 to 1024, not -1"),
+        ("turns=4:finalists=1", "ppo:finalists is from 2 to 1024, not 1"),
+        ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        make_agent(f"ppo:{options}")
