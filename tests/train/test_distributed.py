@@ -1,5 +1,10 @@
-"""Data-parallel training: shares, exact resuming, and what happens if a process fails."""
+"""Data-parallel training: shares, exact resuming, and what happens if a process fails or is killed."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,3 +57,73 @@ def test_a_process_that_fails_is_told_of() -> None:
     """Rank 0 waits for it at the next thing that they do together."""
     with pytest.raises(ValueError, match=r"^no use$"), process_group(2, fail) as group:
         group.broadcast(0.0)
+
+
+def die(group: ProcessGroup) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def linger(group: ProcessGroup, pids: str) -> None:
+    """Tell who it is, and wait for something that never comes."""
+    Path(pids).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def test_a_killed_process_of_a_group_is_one_sentence_and_no_hang() -> None:
+    with pytest.raises(ValueError, match=r"^a process of the group was killed by signal 9 .* --resume$"), process_group(2, die) as group:
+        group.broadcast(0.0)
+
+
+LEADER = """
+import sys
+from test_distributed import linger
+from tetrarchia_train.distributed import process_group
+if __name__ == "__main__":
+    with process_group(2, linger, sys.argv[1]) as group:
+        group.broadcast(0.0)
+"""
+
+
+ALONE_AT_THE_RENDEZVOUS = """
+import multiprocessing
+from test_distributed import linger
+from tetrarchia_train import distributed
+join = distributed._joined
+def joined(*arguments):
+    for process in multiprocessing.active_children():
+        process.kill()
+    return join(*arguments)
+if __name__ == "__main__":
+    distributed._joined = joined
+    with distributed.process_group(2, linger, "nobody"):
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_nobody_is_waited_for_at_the_rendezvous_who_was_killed_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "leader.py").write_text(ALONE_AT_THE_RENDEZVOUS)
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    command = [sys.executable, tmp_path / "leader.py"]
+
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=200)
+
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("tetrarchia: a process of the group was killed by signal 9"), done.stderr
+
+
+@pytest.mark.slow
+def test_processes_of_a_group_end_with_their_leader(tmp_path: Path) -> None:
+    (tmp_path / "leader.py").write_text(LEADER)
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    leader = subprocess.Popen([sys.executable, tmp_path / "leader.py", tmp_path / "pid"], env={**os.environ, "PYTHONPATH": path})
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    leader.kill()
+    leader.wait()
+    follower = int((tmp_path / "pid").read_text())
+
+    while Path(f"/proc/{follower}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{follower}").exists()

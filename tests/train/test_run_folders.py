@@ -1,14 +1,10 @@
 """A run's folder: what a stranger may have written into it, what a kill may have left in it, and who may write."""
 
 import json
-import multiprocessing
 import os
 import pickle
 import re
 import signal
-import subprocess
-import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,14 +19,13 @@ pytest.importorskip("tensorboard")
 from safetensors.torch import load_file, save_file  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 
+from helpers.arrays import rewrite_arrays  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_env.engine.state import GAME  # noqa: E402
 from tetrarchia_env.rewards import ShapedReward  # noqa: E402
-from tetrarchia_train import demonstrations as demos  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.demonstrations import Job, collect_demonstrations, load_demonstrations, make_jobs, play_expert  # noqa: E402
-from tetrarchia_train.distributed import ProcessGroup, process_group  # noqa: E402
+from tetrarchia_train.distributed import ProcessGroup  # noqa: E402
 from tetrarchia_train.folders import only_writer  # noqa: E402
 from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
 from tetrarchia_train.logs import truncate_progress  # noqa: E402
@@ -65,13 +60,6 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs/first"
 
 
-def rewrite(path: Path, **changes: Any) -> None:
-    """Other arrays in the place of some."""
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file}
-    np.savez(path, **(arrays | changes))
-
-
 def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -97,7 +85,7 @@ def test_nothing_in_a_run_is_unpickled(kept: Path, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="cannot be read"):
             load_run(tiny(), tmp_path, QUIET)
         path.write_bytes(good)
-    rewrite(kept / "arrays-0.npz", torch=np.array([Marker(marker)], dtype=object))
+    rewrite_arrays(kept / "arrays-0.npz", torch=np.array([Marker(marker)], dtype=object))
     with pytest.raises(ValueError, match=r"torch.npy is object"):
         load_run(tiny(), tmp_path, QUIET)
     assert not marker.exists()
@@ -126,7 +114,7 @@ def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, 
         "fewer": games[:5],
         "float": games.astype(np.float32),
     }
-    rewrite(kept / "arrays-0.npz", **{"env.games": wrong[how]})
+    rewrite_arrays(kept / "arrays-0.npz", **{"env.games": wrong[how]})
 
     with pytest.raises(ValueError, match=r"env.games|record 0 is damaged") as refusal:
         load_run(tiny(), tmp_path, QUIET)
@@ -147,47 +135,6 @@ def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> 
         save_file(wrong, path)
         with pytest.raises(ValueError, match=rf"{file}.safetensors (is damaged|does not fit|is larger)"):
             load_run(tiny(), tmp_path, QUIET)
-
-
-def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
-    """A small file that says it holds so many bytes."""
-    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
-    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with zipfile.ZipFile(path, "w", kind) as archive:
-        archive.writestr("games.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(180_000))
-        for name in ("actions", "counts"):
-            archive.writestr(f"{name}.npy", b"")
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_a_small_file_that_claims_much_memory_is_refused(tmp_path: Path, compressed: bool) -> None:
-    claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
-
-    with pytest.raises(ValueError, match=r"not as long as it says|is compressed"):
-        load_demonstrations(tmp_path / "d.npz")
-
-
-def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Path) -> None:
-    path, good = tmp_path / "d.npz", play_expert(Job("greedy", first_seed=5, levels=["4200"], games=2))
-    demos.save_demonstrations(good, path)
-    whole = path.read_bytes()
-    rows, rng = good.games.view(np.uint8), np.random.default_rng(3)
-    for wrong in (
-        {"games": rng.integers(0, 256, rows.shape, dtype=np.uint8)},
-        {"games": np.full_like(rows, 255)},
-        {"games": rows[:-1]},
-        {"actions": good.actions + 10**6},
-        {"actions": -good.actions - 1},
-        {"actions": np.roll(good.actions, 7)},
-        {"actions": good.actions.astype(np.float64)},
-        {"games": rows[:0], "actions": good.actions[:0]},
-        {"counts": np.array([1, 2])},
-    ):
-        path.write_bytes(whole)
-        rewrite(path, **wrong)
-        with pytest.raises(ValueError, match=r"^demonstrations .*d.npz cannot be read: ") as refusal:
-            load_demonstrations(path)
-        assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -266,40 +213,6 @@ def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path
     assert load_checkpoint(final).card["made"]["timesteps"] == 128
 
 
-def test_demonstrations_are_kept_as_they_come(tmp_path: Path) -> None:
-    """Stopped after two of three jobs, they are not played again; the end is the same."""
-
-    def jobs() -> Any:
-        return make_jobs("greedy", ["4200"], [{}], 0.1, 1)
-
-    straight = collect_demonstrations(jobs(), 4500, 1, lambda _: None)
-
-    def stop(number: int) -> None:
-        if len(list(tmp_path.glob("*.npz"))) == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        collect_demonstrations(jobs(), 4500, 1, stop, tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
-    resumed = collect_demonstrations(jobs(), 4500, 1, lambda _: None, tmp_path)
-
-    assert len(before) == 2
-    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
-    assert straight.games.tobytes() == resumed.games.tobytes()
-    assert (straight.actions == resumed.actions).all()
-    assert (straight.played, straight.won) == (resumed.played, resumed.won)
-
-
-def test_a_killed_worker_of_the_demonstrations_is_one_sentence(tmp_path: Path) -> None:
-    def kill(_: int) -> None:
-        for process in multiprocessing.active_children():
-            process.kill()
-
-    with pytest.raises(ValueError, match=r"^a worker process was killed \(out of memory\?\): what was played is kept"):
-        collect_demonstrations(make_jobs("greedy", ["4200"], [{}], 0.1, 1), 10**6, 1, kill, tmp_path)
-    assert len(list(tmp_path.glob("*.npz"))) >= 1
-
-
 def test_one_writer_a_run(finished: Path) -> None:
     pytest.importorskip("fcntl")
     with only_writer(finished):
@@ -324,76 +237,6 @@ def test_limits_of_discounts_agree() -> None:
         with pytest.raises(ValueError, match=rf"training option {name} is from 1e-09 to 1, not 0"):
             tiny(**{name: 0})
         ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
-
-
-def die(group: ProcessGroup) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def linger(group: ProcessGroup, pids: str) -> None:
-    """Tell who it is, and wait for something that never comes."""
-    Path(pids).write_text(str(os.getpid()))
-    time.sleep(600)
-
-
-def test_a_killed_process_of_a_group_is_one_sentence_and_no_hang() -> None:
-    with pytest.raises(ValueError, match=r"^a process of the group was killed by signal 9 .* --resume$"), process_group(2, die) as group:
-        group.broadcast(0.0)
-
-
-LEADER = """
-import sys
-from test_run_folders import linger
-from tetrarchia_train.distributed import process_group
-if __name__ == "__main__":
-    with process_group(2, linger, sys.argv[1]) as group:
-        group.broadcast(0.0)
-"""
-
-
-ALONE_AT_THE_RENDEZVOUS = """
-import multiprocessing
-from test_run_folders import linger
-from tetrarchia_train import distributed
-join = distributed._joined
-def joined(*arguments):
-    for process in multiprocessing.active_children():
-        process.kill()
-    return join(*arguments)
-if __name__ == "__main__":
-    distributed._joined = joined
-    with distributed.process_group(2, linger, "nobody"):
-        pass
-"""
-
-
-@pytest.mark.slow
-def test_nobody_is_waited_for_at_the_rendezvous_who_was_killed_on_the_way(tmp_path: Path) -> None:
-    (tmp_path / "leader.py").write_text(ALONE_AT_THE_RENDEZVOUS)
-    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
-    command = [sys.executable, tmp_path / "leader.py"]
-
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=200)
-
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.startswith("tetrarchia: a process of the group was killed by signal 9"), done.stderr
-
-
-@pytest.mark.slow
-def test_processes_of_a_group_end_with_their_leader(tmp_path: Path) -> None:
-    (tmp_path / "leader.py").write_text(LEADER)
-    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
-    leader = subprocess.Popen([sys.executable, tmp_path / "leader.py", tmp_path / "pid"], env={**os.environ, "PYTHONPATH": path})
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    leader.kill()
-    leader.wait()
-    follower = int((tmp_path / "pid").read_text())
-
-    while Path(f"/proc/{follower}").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not Path(f"/proc/{follower}").exists()
 
 
 def test_what_was_kept_before_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:

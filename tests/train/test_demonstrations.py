@@ -1,0 +1,96 @@
+"""Demonstrations: kept as they come, and checked before compiled code sees them."""
+
+import multiprocessing
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from helpers.arrays import rewrite_arrays
+from tetrarchia_train.demonstrations import (
+    Job,
+    collect_demonstrations,
+    load_demonstrations,
+    make_jobs,
+    play_expert,
+    save_demonstrations,
+)
+
+
+def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
+    """A small file that says it holds so many bytes."""
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("games.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(180_000))
+        for name in ("actions", "counts"):
+            archive.writestr(f"{name}.npy", b"")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_small_file_that_claims_much_memory_is_refused(tmp_path: Path, compressed: bool) -> None:
+    claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
+
+    with pytest.raises(ValueError, match=r"not as long as it says|is compressed"):
+        load_demonstrations(tmp_path / "d.npz")
+
+
+def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Path) -> None:
+    path, good = tmp_path / "d.npz", play_expert(Job("greedy", first_seed=5, levels=["4200"], games=2))
+    save_demonstrations(good, path)
+    whole = path.read_bytes()
+    rows, rng = good.games.view(np.uint8), np.random.default_rng(3)
+    for wrong in (
+        {"games": rng.integers(0, 256, rows.shape, dtype=np.uint8)},
+        {"games": np.full_like(rows, 255)},
+        {"games": rows[:-1]},
+        {"actions": good.actions + 10**6},
+        {"actions": -good.actions - 1},
+        {"actions": np.roll(good.actions, 7)},
+        {"actions": good.actions.astype(np.float64)},
+        {"games": rows[:0], "actions": good.actions[:0]},
+        {"counts": np.array([1, 2])},
+    ):
+        path.write_bytes(whole)
+        rewrite_arrays(path, **wrong)
+        with pytest.raises(ValueError, match=r"^demonstrations .*d.npz cannot be read: ") as refusal:
+            load_demonstrations(path)
+        assert "\n" not in str(refusal.value)
+
+
+def test_demonstrations_are_kept_as_they_come(tmp_path: Path) -> None:
+    """Stopped after two of three jobs, they are not played again; the end is the same."""
+
+    def jobs() -> Any:
+        return make_jobs("greedy", ["4200"], [{}], 0.1, 1)
+
+    straight = collect_demonstrations(jobs(), 4500, 1, lambda _: None)
+
+    def stop(number: int) -> None:
+        if len(list(tmp_path.glob("*.npz"))) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        collect_demonstrations(jobs(), 4500, 1, stop, tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    resumed = collect_demonstrations(jobs(), 4500, 1, lambda _: None, tmp_path)
+
+    assert len(before) == 2
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    assert straight.games.tobytes() == resumed.games.tobytes()
+    assert (straight.actions == resumed.actions).all()
+    assert (straight.played, straight.won) == (resumed.played, resumed.won)
+
+
+def test_a_killed_worker_of_the_demonstrations_is_one_sentence(tmp_path: Path) -> None:
+    def kill(_: int) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+
+    with pytest.raises(ValueError, match=r"^a worker process was killed \(out of memory\?\): what was played is kept"):
+        collect_demonstrations(make_jobs("greedy", ["4200"], [{}], 0.1, 1), 10**6, 1, kill, tmp_path)
+    assert len(list(tmp_path.glob("*.npz"))) >= 1
