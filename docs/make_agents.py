@@ -26,9 +26,9 @@ ABOUT = {
         "what a trained network likes best, or the best of some turns that it proposes, see below; needs the packages of the extra `train`",
         "`checkpoint` ppo: a name in `checkpoints/`, or a folder; `turns` 0: candidates of each turn, 0: no search; `temperature`: at "
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
-        f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0: by how much a turn must be better than the "
-        "greedy one, where a win counts 2; `rollout_turns` 0: turns that the policy plays on before it judges the finalists, 0: no "
-        "rollouts; `finalists` 4: the best candidates, if they are close together",
+        f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0.02: by how much a turn must be better than the "
+        "greedy one, where a win counts 2; `rollout_turns` 1: turns that the policy plays on before it judges the finalists, 0: no "
+        "rollouts; `finalists` 4: the greedy turn, and the best of those that seem better",
     ),
 }
 
@@ -75,10 +75,11 @@ boosts or blocks.
 2. **Each is judged** by the mean over the {WAYS} rolls of R N: those of the attack (R5.1), or of the province that is struck (R6.3); dice
    that follow are the same for all turns of a game. A position is worth its potential (below) and the value to come that the
    network has learned on top of it.
-3. **Finalists are played on.** The best candidates, if they are less than {CLOSE} apart, where a win counts 2, are judged once more: by
-   each of the same dice the policy plays the rest of the turn and `rollout_turns` more, and the value is asked only then (truncated
-   rollouts).
-4. **The best is played**, action by action. After an attack the rest of the turn is planned anew.
+3. **What seems better than the greedy turn is played on.** The best such candidates, if they are less than {CLOSE} apart, where a win
+   counts 2, and the greedy one are judged once more: by each of the same dice the policy plays the rest of the turn and
+   `rollout_turns` more, and the value is asked only then (truncated rollouts).
+4. **The best is played**, action by action, if it is better than the greedy turn by `margin`: some candidate always seems a little
+   better, and without the margin won games are put off. After an attack the rest of the turn is planned anew.
 
 It looks at nothing that the policy would not do: what it never tried, its value judges badly. The checkpoint must be one that PPO has
 trained; `bc` has no value. [turn_search.py](../agents/tetrarchia_agents/turn_search.py) cites the papers.

@@ -31,9 +31,9 @@ class PPOAgent(Agent):
         None  # that actions are drawn at: without turns 0, which is greedy; with turns 1, for all candidates but one
     )
     chance_samples: int = 1  # times that a candidate meets each of the 36 ways that two dice can fall
-    margin: float = 0.0  # that a turn must be better by than the greedy one; a win is worth 2
-    rollout_turns: int = 0  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
-    finalists: int = 4  # the best candidates that are played on, if they are close together
+    margin: float = 0.02  # that a turn must be better by than the greedy one; a win is worth 2
+    rollout_turns: int = 1  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
+    finalists: int = 4  # that are played on: the greedy turn, and the best of those that seem better
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)

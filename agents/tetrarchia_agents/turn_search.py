@@ -4,8 +4,10 @@ The candidates are the policy's greedy turn and others drawn from it, as in samp
 planning in complex action spaces, ICML 2021): what the policy would never do only feeds the value's errors. Each is played up
 to its end or its first attack, and judged by the mean value of the positions that the dice make of it (Tesauro and Galperin,
 On-line policy improvement using Monte-Carlo search, NIPS 1996). All candidates of a game meet the same dice (common random
-numbers), so that small differences show. With `rollout_turns` the finalists, which are best and close together, are then judged
-by truncated rollouts (the same paper): the policy plays so many more turns by each of these dice before the value is asked.
+numbers), so that small differences show. What seems better than the greedy turn must prove it in truncated rollouts (the same
+paper): the policy plays `rollout_turns` more by each of these dice before the value is asked, and only a turn that is then better by
+a margin is played instead. Without the margin a won game is put off: among many candidates there is always one whose value is too
+high.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +25,7 @@ Amounts = NDArray[np.float64]
 Rngs = NDArray[np.uint64]
 PriorFn = Callable[[Games, Masks], Floats]  # the logarithm of each action's prior
 ValueFn = Callable[[Games], Amounts]  # what each position is worth, finished ones included
-CLOSE = 0.05  # to the best candidate, where a win is worth 2: what further off is no finalist
+CLOSE = 0.05  # to the best candidate, where a win is worth 2: what is further off is no finalist
 DRAWS = np.uint64(1)  # the RNG stream of a decision's draws
 LONGEST = np.uint64(64)  # actions of a turn: draws of one candidate
 
@@ -39,7 +41,7 @@ class TurnSearch:
     prior_fn: PriorFn
     value_fn: ValueFn
     rollout_turns: int = 0  # turns that the policy plays on before the finalists are judged; 0: there are no finalists
-    finalists: int = 4  # at most, of each game
+    finalists: int = 4  # at most, of each game, the greedy turn among them
 
     def plan(self, games: Games, masks: Masks) -> list["Plan"]:
         """The best turn found for each game."""
@@ -104,7 +106,7 @@ class TurnSearch:
         judged: of the distinct candidates
         places: [games, turns] which of these each candidate is
         """
-        finals = [self._finalists(np.unique(row), judged) for row in places]
+        finals = [self._finalists(row, judged) for row in places]
         by_rollouts, rows = judged.copy(), np.unique(np.concatenate(finals))
         by_rollouts[rows] = self._judge(found, distinct[rows], self.rollout_turns) if len(rows) else 0
         values = judged[places]
@@ -114,11 +116,13 @@ class TurnSearch:
                 values[game] = np.where(is_final, by_rollouts[places[game]], np.minimum(values[game], by_rollouts[finalists].min()))
         return values
 
-    def _finalists(self, candidates: Rows, judged: Amounts) -> Rows:
-        """Which of a game's candidates are close enough to the best that only rollouts can tell; none if it has no rival."""
-        best_first = candidates[judged[candidates].argsort()[::-1]][: self.finalists]
-        close: Rows = best_first[judged[best_first] >= judged[best_first[0]] - CLOSE]
-        return close if len(close) > 1 else close[:0]
+    def _finalists(self, places: Rows, judged: Amounts) -> Rows:
+        """Of a game's candidates the greedy one, and the best and closest of those that seem better; none if none does."""
+        greedy = places[0]
+        rivals = np.unique(places[judged[places] > judged[greedy]])
+        best_first = rivals[judged[rivals].argsort()[::-1]][: self.finalists - 1]
+        close: Rows = best_first[judged[best_first] >= judged[best_first[:1]] - CLOSE]
+        return np.append(close, greedy) if len(close) else close
 
 
 @dataclass(frozen=True)

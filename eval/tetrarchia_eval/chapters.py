@@ -45,7 +45,7 @@ from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
 Matches = Mapping[str, Match]  # by the names of their files: results/main/planner.jsonl
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 LONG = 12  # rows of a table that a reader opens
-RUNG = re.compile(r"ppo(:turns=\d+(:rollout_turns=\d+)?)?")
+RUNG = re.compile(r"ppo(:turns=\d+)?")
 FEW = 1_000  # games: a row of fewer says little
 TESTS = (
     "A difference is that of two win rates, in points of a percent, or of two mean scores. Each p is corrected for the number of "
@@ -138,7 +138,7 @@ def ladder(matches: Matches, album: Album) -> Iterator[str]:
     check_same_rules(matches)
     by_team = sort_games(matches, lambda _, level: level)
     yield "## How much search is worth\n"
-    how = "The same network chooses among more and more turns that it proposes, with and without rollouts of the best: [how](agents.md)."
+    how = "The same network chooses among more and more turns that it proposes: [how](agents.md)."
     yield f"{how} {_played(by_team)}\n"
     yield from _side_by_side(by_team, STANDARD_LEVELS, "level", "ladder", "Win rates with more and more search", album)
     yield commands(matches)

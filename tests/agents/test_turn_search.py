@@ -1,6 +1,7 @@
 """Search over whole turns: what is proposed, and how it is judged, at once or after rollouts."""
 
 import numpy as np
+import pytest
 
 from helpers.positions import position
 from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
@@ -132,32 +133,44 @@ def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
     assert plan.value == 1.0
 
 
-def test_rollouts_show_what_only_a_later_turn_shows() -> None:
-    """The value sees nothing in the turn after this one, only in the turn after that: there it likes Diocletian away from home."""
-    game, masks = position(), legal_masks(position())
-    home, turn = game["at"][0, DIOCLETIAN], game["turn"][0]
+def changing(games: Games, at_once: float, later: float) -> np.ndarray:
+    """What the value thinks of Diocletian's distance from home, in the turn after the first and then."""
+    away: np.ndarray = (games["at"][:, DIOCLETIAN] != position()["at"][0, DIOCLETIAN]) * 1.0
+    return away * np.where(games["turn"] > position()["turn"][0] + 1, later, at_once)
 
-    def later(games: Games) -> np.ndarray:
-        return ((games["turn"] > turn + 1) & (games["at"][:, DIOCLETIAN] != home)).astype(float)
 
-    [at_once] = search_for(later).plan(game, masks)
-    [played_on] = search_for(later, rollout_turns=1, finalists=64).plan(game, masks)
+@pytest.mark.parametrize(
+    ("at_once", "later", "margin", "chosen"),
+    [
+        (0.1, 0.5, 0.02, 0.5),  # it seemed better, and is
+        (0.1, -0.5, 0.02, 0.0),  # it seemed better, and is worse
+        (0.9, -0.5, 0.02, 0.0),  # by however much
+        (0.1, 0.01, 0.02, 0.0),  # it is better, but not by the margin
+        (0.1, 0.01, 0.0, 0.01),
+        (-0.1, 0.5, 0.02, 0.0),  # what does not seem better is not played on
+    ],
+)
+def test_what_seems_better_than_the_greedy_turn_must_prove_it(at_once: float, later: float, margin: float, chosen: float) -> None:
+    """The greedy turn stays at home."""
+    search = search_for(lambda games: changing(games, at_once, later), margin=margin, rollout_turns=1)
 
-    assert (at_once.best, at_once.value) == (0, 0.0)
-    assert played_on.value > 0.9
+    [plan] = search.plan(position(), legal_masks(position()))
+
+    assert plan.value == pytest.approx(chosen, abs=0.1 * abs(later))  # by some dice Diocletian comes home, or has to
+    assert (plan.best == 0) == (chosen == 0)
 
 
 def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
-    """The value likes distance from home, and its opposite a turn later: three of the best are judged anew, the others stay behind."""
+    """The value likes distance from home, and its opposite a turn later: two of the best and the greedy turn are judged anew."""
     game, masks = position(), legal_masks(position())
     turn, asked = game["turn"][0], []
 
-    def changing(games: Games) -> np.ndarray:
+    def opposite(games: Games) -> np.ndarray:
         asked.append(len(games))
         worth: np.ndarray = games["at"][:, DIOCLETIAN] / 10_000
         return np.where(games["turn"] > turn + 1, -worth, worth)
 
-    [plan] = search_for(changing, rollout_turns=1, finalists=3).plan(game, masks)
+    [plan] = search_for(opposite, rollout_turns=1, finalists=3).plan(game, masks)
 
     below = np.unique(plan.values[plan.values < 0])
     assert len(below) <= 3
