@@ -7,7 +7,7 @@ SITE_READY := .venv/.site_ready
 COMPILES := a first run compiles rules and search first: half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play test libraries lint docs bench measure results train clean
+.PHONY: help demo play test thorough libraries lint docs bench measure results train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -23,14 +23,18 @@ demo: $(READY) ## measure the trained agents against planner and random on the s
 play: $(READY) ## play in the browser, with trained colleagues or with friends
 	@$(BIN)/tetrarchia serve
 
-test: export OMP_NUM_THREADS = 1 # threads of torch in each of several processes would only wait for each other
-test: $(READY) ## run all tests, the fast ones first
+test thorough: export OMP_NUM_THREADS = 1 # threads of torch in each of several processes would only wait for each other
+test: $(READY) ## run the tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
 	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:turns=2 --seed 1 > /dev/null
 	@echo "test: fast tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow and not thorough"
 	@echo "test: slow tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+thorough: $(READY) ## run the tests that take minutes: kills and full disks at any moment, launchers, files damaged at random
+	@echo "thorough: kills, launchers, damaged files"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m thorough
 
 libraries: ## run the examples of other libraries, each group of them in an environment of its own, and the lowest versions allowed
 	@bash .ci/libraries

@@ -16,7 +16,7 @@ OF_RECORDS = ("snapshots", "actions", "states")
 NEEDS = {"presets": ("yaml",), "checkpoints": ("torch", "safetensors"), "actions": ("stable_baselines3",)}
 A_MINUTE = 60
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def fuzz(name: str, number: int, first: int = 0, **environment: str) -> None:

@@ -21,7 +21,7 @@ SECONDS = 10.0  # that one case may take, on a busy machine
 FUZZER = Path(__file__).parents[1] / "helpers" / "fuzz_run_folders.py"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_run_folders(tmp_path: Path) -> None:
     """In a process of its own, which must survive."""
     command = [sys.executable, str(FUZZER), str(tmp_path), str(SEED), str(CASES)]

@@ -85,7 +85,7 @@ def check_output(command: Command, code: int, allowed: tuple[int, ...]) -> None:
     assert not command.has_left_processes(), text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_signals_at_any_moment(
@@ -120,7 +120,7 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
             subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk(name: str, zygote: Zygote, undisturbed: dict[str, tuple[object, float]], tmp_path: Path) -> None:
     expected, _ = undisturbed[name]

@@ -115,14 +115,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
     return result(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_torchrun_is_the_same_run_as_processes(undisturbed: object, tmp_path: Path) -> None:
     run(tmp_path, *TORCHRUN, "-m", "tetrarchia_train", *RUN)
 
     assert result(tmp_path) == undisturbed
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the processes of a launcher in /proc")
 @pytest.mark.parametrize("rank", [0, 1])
 def test_killed_under_torchrun_it_resumes_to_the_same_end(undisturbed: object, tmp_path: Path, rank: int) -> None:
@@ -137,7 +137,7 @@ def test_killed_under_torchrun_it_resumes_to_the_same_end(undisturbed: object, t
     assert result(tmp_path) == undisturbed
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the processes of a launcher in /proc")
 @pytest.mark.parametrize("rank", [0, 1])
 def test_torchrun_starts_a_killed_run_again(undisturbed: object, tmp_path: Path, rank: int) -> None:
@@ -149,7 +149,7 @@ def test_torchrun_starts_a_killed_run_again(undisturbed: object, tmp_path: Path,
     assert result(tmp_path) == undisturbed
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sigterm_to_torchrun_saves(undisturbed: object, tmp_path: Path) -> None:
     launcher = begun(tmp_path, *TORCHRUN, "-m", "tetrarchia_train", *RUN)
     until_kept(tmp_path, launcher)
