@@ -34,9 +34,9 @@ done
 for agent in ppo ppo:ppo-1; do
   play --agents $agent --level 4200,5300,4211,4222 --games 3000 --out results/main/${agent#ppo:}.jsonl
 done
-# The search's ladder; what is recommended stands with the standard levels.
-play --agents ppo:turns=32:rollout_turns=1 --level 4200,4211,4222 --games 1000 --out results/main/ppo-turns.jsonl
-for turns in 1 4 8 16 32 64; do
+# Search, at the standard levels and as a ladder.
+play --agents ppo:turns=32 --level 4200,5300,4211,4222 --games 3000 --out results/main/turns-32.jsonl
+for turns in 1 4 8 16 64; do
   play --agents ppo:turns=$turns --level 4222 --games 1000 --out results/ladder/turns-$turns.jsonl
 done
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
