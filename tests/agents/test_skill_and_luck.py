@@ -105,7 +105,7 @@ def test_the_network_must_know_the_actions_of_the_game() -> None:
 
 @pytest.mark.slow
 def test_luck_is_0_in_the_mean_and_explains_most_of_an_outcome() -> None:
-    found = [analyse_replay(critic(), replay, WAYS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 16))]
+    found = [analyse_replay(critic(), replay, WAYS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
 
     luck = np.array([sum(turn.luck for turn in one.turns) for one in found])
     change = np.array([one.chances[-1] - one.chances[0] for one in found])
