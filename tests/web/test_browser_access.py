@@ -36,6 +36,7 @@ PLACES = """[...document.querySelectorAll('#targets .target')].map((target) => {
 OFFERED = """import('/static/board.js').then((board) => done(arguments[0].map(([x, y]) =>
     document.getElementById('view').contains(document.elementFromPoint(x, y)) && board.chosenAt(x, y).map((choice) => choice.place))))"""
 FAULTS = "(found) => done(found.violations.map((one) => [one.impact, one.id, one.nodes[0].html]))"
+TWO_FRAMES = "window.shown = false, requestAnimationFrame(() => requestAnimationFrame(() => { shown = true; }))"  # what moves begins
 MOVING = """[...document.querySelectorAll('#tray svg, #pieces .fresh')].map((one) => getComputedStyle(one).animationName)"""
 
 
@@ -113,6 +114,8 @@ def test_reduced_motion_is_honoured(server: Server, page: Browser, wish: str, mo
     end_the_turn_slowly(page)
 
     assert set(page.run(MOVING)) == {moves}
+    page.run(f"({TWO_FRAMES}, 0)")
+    page.wait_for("shown")
     assert (page.run("begun") > 0) == (moves == "fresh")
 
 
