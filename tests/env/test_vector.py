@@ -1,9 +1,7 @@
 """Many games in one call are as many single games, one after the other in each environment."""
 
 import copy
-import gc
 import pickle
-import tracemalloc
 from typing import Any
 
 import gymnasium
@@ -239,35 +237,6 @@ def test_observation_given_out_stays_as_it_was() -> None:
     for step in range(5):
         more, *_ = many.step(choose(more["action_mask"], step))
     assert all((seen[name] == kept[name]).all() for name in seen)
-
-
-@pytest.mark.slow
-def test_4096_games_need_less_than_200_mb() -> None:
-    tracemalloc.start()
-    many = vector_of(Options(), 4096, copy=False)
-    seen, _ = many.reset(seed=1)
-    many.step(choose(seen["action_mask"], 0))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 200e6
-
-
-@pytest.mark.slow
-def test_a_thousand_resets_leak_nothing() -> None:
-    def resets(number: int) -> None:
-        for seed in range(number):
-            env = tetrarchia_v0.raw_env(**random_options(seed % 100).arguments())
-            env.reset(seed=seed)
-
-    resets(200)
-    gc.collect()
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    resets(1000)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 100_000
 
 
 def test_several_sets_of_rules_share_the_environments_in_blocks() -> None:
