@@ -1,14 +1,12 @@
-"""The board file: what the shipped one holds, what a bad one is told, and the pages that show it."""
+"""The board file: what the shipped one holds, and what a bad one is told."""
 
 import copy
-import importlib.util
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -264,29 +262,6 @@ def test_new_process_reads_the_file_that_tetrarchia_board_names(tmp_path: Path) 
 def test_new_process_refuses_a_bad_file(tmp_path: Path) -> None:
     bad = tmp_path / "none.toml"
     assert f"ValueError: board file {bad}: it cannot be read" in run(["-c", SHOW], TETRARCHIA_BOARD=str(bad)).stderr
-
-
-def make_board() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_board", ROOT / "docs" / "make_board.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_pages_of_the_board_are_current() -> None:
-    check = run([str(ROOT / "docs" / "make_board.py"), "--check"])
-    assert (check.returncode, check.stdout) == (0, "the pages are current\n")
-
-
-def test_stale_pages_are_found_and_written(tmp_path: Path) -> None:
-    main = make_board().main
-    assert main(["--check"], tmp_path) == 1
-    assert main([], tmp_path) == 0
-    assert main(["--check"], tmp_path) == 0
-    (tmp_path / "board.md").write_text("old", encoding="utf-8")
-    assert main(["--check"], tmp_path) == 1
 
 
 @pytest.mark.parametrize(
