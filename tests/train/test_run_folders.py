@@ -6,6 +6,7 @@ import pickle
 import re
 import signal
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa
 from tetrarchia_train.distributed import ProcessGroup  # noqa: E402
 from tetrarchia_train.folders import only_writer  # noqa: E402
 from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
-from tetrarchia_train.logs import truncate_progress  # noqa: E402
+from tetrarchia_train.logs import read_progress, truncate_progress  # noqa: E402
 from tetrarchia_train.resume import load_run, save_run  # noqa: E402
 
 QUIET = Logger(None, [])
@@ -230,6 +231,17 @@ def test_sigterm_saves_as_ctrl_c_does() -> None:
         assert stop()
 
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_run_stopped_before_its_first_iteration_is_measured_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as at_once:
+        at_once.setattr(whole_run, "_stop_requested", lambda _: nullcontext(lambda: True))
+        whole_run.train(tiny(total_timesteps=256, eval_freq=128), "first")
+
+    whole_run.resume("first", {})
+
+    assert [line["timesteps"] for line in read_progress(tmp_path / "runs/first")] == [0, 128, 256]
 
 
 def test_limits_of_discounts_agree() -> None:

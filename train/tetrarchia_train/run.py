@@ -197,8 +197,7 @@ def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
         if run.group.is_rank_0:
             print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {_run_name(folder)}")
         return folder / LATEST
-    if run.group.is_rank_0 and last_measured(folder) < run.timesteps:
-        _evaluate(run, folder)
+    _evaluate(run, folder)
     _save(run, folder, command, FINAL)
     return folder / FINAL
 
@@ -213,8 +212,8 @@ def _passes(before: int, after: int, every: int) -> bool:
 
 
 def _evaluate(run: Run, folder: Path) -> None:
-    """Win rates; the other processes wait for them at the next iteration."""
-    if not run.group.is_rank_0:
+    """Win rates, once at each point; the other processes wait for them at the next iteration."""
+    if not run.group.is_rank_0 or last_measured(folder) == run.timesteps:
         return
     results, seconds = evaluate_run(run), run.watch.seconds
     measured = eval_scalars(results)
