@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult, TeamPolicy, make_agents
+from helpers.witness import Witness
+from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult, make_agents
 from tetrarchia_agents.rollout import play_games
-from tetrarchia_env.batch import Games, Masks, agents_to_act, new_games, step
-from tetrarchia_env.engine.state import OVER
-from tetrarchia_env.notation import record_replay
+from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.options import Options
 from tetrarchia_eval import arena, workers
 from tetrarchia_eval.arena import match_spec, play_match
@@ -27,23 +26,6 @@ SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 
 
 @dataclass(frozen=True)
-class Witness(Agent):
-    """Plays the first legal action and notes what it is told; its name has nothing to do with what it chooses."""
-
-    name: str = ""
-    notes: Any = None
-
-    def begin(self, env_ids: EnvIds) -> None:
-        if self.notes is not None:
-            self.notes.append(("begin", env_ids.tolist()))
-
-    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        if self.notes is not None:
-            self.notes.append(("act", games.copy(), agents_to_act(games).tolist()))
-        return masks.argmax(axis=1)
-
-
-@dataclass(frozen=True)
 class Cheat(Agent):
     """Knows no rules."""
 
@@ -53,7 +35,7 @@ class Cheat(Agent):
 
 @pytest.fixture(autouse=True)
 def agents_of_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(AGENTS, "witness", f"{__name__}:Witness")
+    monkeypatch.setitem(AGENTS, "witness", f"{Witness.__module__}:Witness")
     monkeypatch.setitem(AGENTS, "cheat", f"{__name__}:Cheat")
 
 
@@ -232,21 +214,6 @@ def test_a_scenario_is_played_at_its_level(file: Path) -> None:
     assert same(played.games) == same(play_games(scenario, make_agents("random"), range(2), 0))
 
 
-@pytest.mark.parametrize("options", [Options(level="4200"), EVERYTHING, Options(scenario="danube_wars", max_turns=5)])
-def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
-    (played,) = play_games(options, make_agents("random"), 11, agents_seed=2)
-    team, env_id, actions = TeamPolicy(make_agents("random"), 1, 2), np.array([0]), []
-    games, masks = new_games(options, 11)
-    team.begin(env_id, 11)
-    while games[0].phase != OVER:
-        actions.append(int(team.act(games, masks, env_id)[0]))
-        step(games, np.array(actions[-1:]), masks)
-    final = record_replay(options, 11, actions).final
-    assert (played.outcome, played.score, played.turns) == (final["outcome"], final["score"], final["turn"])
-    assert played.steps == len(actions) == sum(played.decisions)
-    assert played.decisions == tuple(team.decisions[0].tolist())
-
-
 @pytest.mark.parametrize(
     ("players", "names", "emperors"),
     [
@@ -261,40 +228,6 @@ def test_players_have_their_emperors(players: int | None, names: str, emperors: 
     """R13.1."""
     assert match_spec(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
     assert len({id(agent) for agent in Roster().team(match_spec(names, 1, players=players).agents)}) == len(set(emperors))
-
-
-def test_each_player_decides_for_his_emperors_only() -> None:
-    """R13.1: two players, the East and the West."""
-    east, west = Witness(notes=[]), Witness(notes=[])
-    play_games(EVERYTHING, (east, east, west, west), range(4), 0)
-    decided = [{emperor for note in agent.notes if note[0] == "act" for emperor in note[2]} for agent in (east, west)]
-    assert decided == [{0, 1}, {2, 3}]
-
-
-def test_an_agent_is_told_once_of_each_game() -> None:
-    agent = Witness(notes=[])
-    play_games(Options(), (agent,) * 4, range(5), 0)
-    assert agent.notes[0] == ("begin", [0, 1, 2, 3, 4])
-    assert [note[0] for note in agent.notes[1:]] == ["act"] * (len(agent.notes) - 1)
-
-
-def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: list[Games] = []
-    agent = Witness(notes=[])
-
-    def watched(games: Games, actions: Actions, masks: Masks) -> None:
-        real.append(games.copy())
-        step(games, actions, masks)
-
-    monkeypatch.setattr("tetrarchia_env.batch.step", watched)
-    played = play_games(Options(), (agent,) * 4, range(6), 0)
-    shown = [note[1] for note in agent.notes[1:]]
-    assert sum(map(len, shown)) == sum(game.steps for game in played)
-    for copies, games in zip(shown, real, strict=True):
-        assert (copies["phase"] != OVER).all()
-        assert not np.isin(copies["dice"], games["dice"]).any()
-        copies["dice"] = games["dice"]
-        assert copies.tobytes() == games.tobytes()
 
 
 def test_a_round_is_played_before_the_match_and_forgotten(file: Path) -> None:

@@ -1,0 +1,63 @@
+"""Whole games between agents: who is asked what, and that a game played by hand ends the same."""
+
+import numpy as np
+import pytest
+
+from helpers.witness import Witness
+from tetrarchia_agents import Actions, TeamPolicy, make_agents
+from tetrarchia_agents.rollout import play_games
+from tetrarchia_env.batch import Games, Masks, new_games, step
+from tetrarchia_env.engine.state import OVER
+from tetrarchia_env.notation import record_replay
+from tetrarchia_env.options import Options
+
+EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
+
+
+@pytest.mark.parametrize("options", [Options(level="4200"), EVERYTHING, Options(scenario="danube_wars", max_turns=5)])
+def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
+    (played,) = play_games(options, make_agents("random"), 11, agents_seed=2)
+    team, env_id, actions = TeamPolicy(make_agents("random"), 1, 2), np.array([0]), []
+    games, masks = new_games(options, 11)
+    team.begin(env_id, 11)
+    while games[0].phase != OVER:
+        actions.append(int(team.act(games, masks, env_id)[0]))
+        step(games, np.array(actions[-1:]), masks)
+    final = record_replay(options, 11, actions).final
+    assert (played.outcome, played.score, played.turns) == (final["outcome"], final["score"], final["turn"])
+    assert played.steps == len(actions) == sum(played.decisions)
+    assert played.decisions == tuple(team.decisions[0].tolist())
+
+
+def test_each_player_decides_for_his_emperors_only() -> None:
+    """R13.1: two players, the East and the West."""
+    east, west = Witness(notes=[]), Witness(notes=[])
+    play_games(EVERYTHING, (east, east, west, west), range(4), 0)
+    decided = [{emperor for note in agent.notes if note[0] == "act" for emperor in note[2]} for agent in (east, west)]
+    assert decided == [{0, 1}, {2, 3}]
+
+
+def test_an_agent_is_told_once_of_each_game() -> None:
+    agent = Witness(notes=[])
+    play_games(Options(), (agent,) * 4, range(5), 0)
+    assert agent.notes[0] == ("begin", [0, 1, 2, 3, 4])
+    assert [note[0] for note in agent.notes[1:]] == ["act"] * (len(agent.notes) - 1)
+
+
+def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: list[Games] = []
+    agent = Witness(notes=[])
+
+    def watched(games: Games, actions: Actions, masks: Masks) -> None:
+        real.append(games.copy())
+        step(games, actions, masks)
+
+    monkeypatch.setattr("tetrarchia_env.batch.step", watched)
+    played = play_games(Options(), (agent,) * 4, range(6), 0)
+    shown = [note[1] for note in agent.notes[1:]]
+    assert sum(map(len, shown)) == sum(game.steps for game in played)
+    for copies, games in zip(shown, real, strict=True):
+        assert (copies["phase"] != OVER).all()
+        assert not np.isin(copies["dice"], games["dice"]).any()
+        copies["dice"] = games["dice"]
+        assert copies.tobytes() == games.tobytes()
