@@ -28,7 +28,8 @@ ABOUT = {
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
         f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0.02: by how much a turn must be better than the "
         "greedy one, where a win counts 2; `rollout_turns` 1: turns that the policy plays on before it judges the finalists, 0: no "
-        "rollouts; `finalists` 4: the greedy turn, and the best of those that seem better",
+        "rollouts; `finalists` 4: the greedy turn, and the best of those that seem better; `confirm_samples` 3: times that the best of them "
+        f"meets each of the {WAYS} rolls again, 0: no confirmation",
     ),
 }
 
@@ -78,8 +79,11 @@ boosts or blocks.
 3. **What seems better than the greedy turn is played on.** The best such candidates, if they are less than {CLOSE} apart, where a win
    counts 2, and the greedy one are judged once more: by each of the same dice the policy plays the rest of the turn and
    `rollout_turns` more, and the value is asked only then (truncated rollouts).
-4. **The best is played**, action by action, if it is better than the greedy turn by `margin`: some candidate always seems a little
-   better, and without the margin won games are put off. After an attack the rest of the turn is planned anew.
+4. **The best must win again.** If it is better than the greedy turn by `margin`, these two are played on once more, by
+   `confirm_samples` times as many dice, none of which had a part in the choice: of several that are as good, the luckiest
+   always seems better.
+5. **It is played**, action by action, if it is better by `margin` this time too; else the greedy turn is. Without the margin won
+   games are put off. After an attack the rest of the turn is planned anew.
 
 It looks at nothing that the policy would not do: what it never tried, its value judges badly. The checkpoint must be one that PPO has
 trained; `bc` has no value. [turn_search.py](../agents/tetrarchia_agents/turn_search.py) cites the papers.

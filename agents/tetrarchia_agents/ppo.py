@@ -34,6 +34,7 @@ class PPOAgent(Agent):
     margin: float = 0.02  # that a turn must be better by than the greedy one; a win is worth 2
     rollout_turns: int = 1  # that the policy plays on, by the same dice, before it judges the finalists; 0: no rollouts
     finalists: int = 4  # that are played on: the greedy turn, and the best of those that seem better
+    confirm_samples: int = 3  # times that the best of them must win against the greedy turn by each of the 36 ways once more
     network: Network = field(init=False, repr=False, compare=False)
     actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
@@ -49,7 +50,8 @@ class PPOAgent(Agent):
                 temperature < inf and (temperature > 0 or temperature == 0 == self.turns),
                 f"a number {'above 0' if self.turns else 'from 0 on'}",
             ),
-            ("chance_samples", 1 <= self.chance_samples <= BLOCKS, f"from 1 to {BLOCKS}"),
+            ("chance_samples", 1 <= self.chance_samples <= BLOCKS // 2, f"from 1 to {BLOCKS // 2}"),
+            ("confirm_samples", 0 <= self.confirm_samples <= BLOCKS // 2, f"from 0 to {BLOCKS // 2}"),
             ("margin", 0 <= self.margin < inf, "a number from 0 on"),
             ("rollout_turns", 0 <= self.rollout_turns <= MOST, f"from 0 to {MOST}"),
             ("finalists", 2 <= self.finalists <= MOST, f"from 2 to {MOST}"),
@@ -101,6 +103,7 @@ class PPOAgent(Agent):
             self.position_values,
             self.rollout_turns,
             self.finalists,
+            self.confirm_samples,
         )
 
     def weights_digest(self) -> bytes:

@@ -5,9 +5,11 @@ planning in complex action spaces, ICML 2021): what the policy would never do on
 to its end or its first attack, and judged by the mean value of the positions that the dice make of it (Tesauro and Galperin,
 On-line policy improvement using Monte-Carlo search, NIPS 1996). All candidates of a game meet the same dice (common random
 numbers), so that small differences show. What seems better than the greedy turn must prove it in truncated rollouts (the same
-paper): the policy plays `rollout_turns` more by each of these dice before the value is asked, and only a turn that is then better by
-a margin is played instead. Without the margin a won game is put off: among many candidates there is always one whose value is too
-high.
+paper): the policy plays `rollout_turns` more by each of these dice before the value is asked. The best of these finalists must then
+win against the greedy turn once more, by more dice and none that chose it: as in sequential halving (Karnin, Koren and Somekh,
+Almost optimal exploration in multi-armed bandits, ICML 2013) the last ones left get most of the dice. Only a turn that is better
+by a margin each time is played instead. Without that a won game is put off: among many candidates there is always one whose
+value is too high.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,6 +44,7 @@ class TurnSearch:
     value_fn: ValueFn
     rollout_turns: int = 0  # turns that the policy plays on before the finalists are judged; 0: there are no finalists
     finalists: int = 4  # at most, of each game, the greedy turn among them
+    confirm_samples: int = 0  # times that the best of them and the greedy turn meet each way again, by dice that chose neither
 
     def plan(self, games: Games, masks: Masks) -> list["Plan"]:
         """The best turn found for each game."""
@@ -50,7 +53,7 @@ class TurnSearch:
         found = self._propose(games, masks)
         distinct, back = _distinct_rows(found)
         judged, places = self._judge(found, distinct), back.reshape(len(games), self.turns)
-        values = self._judge_finalists(found, distinct, judged, places) if self.rollout_turns else judged[places]
+        values = self._judge_finalists(found, distinct, judged[places], places) if self.rollout_turns else judged[places]
         best = (values + np.where(np.arange(self.turns) == 0, self.margin, 0)).argmax(axis=1)
         firsts = range(0, len(found.actions), self.turns)
         turns = (found.actions[first : first + self.turns] for first in firsts)
@@ -72,19 +75,26 @@ class TurnSearch:
         drawn = sample(log_probs / self.temperature, streams + np.uint64(found.played))
         return np.where(running % self.turns == 0, log_probs.argmax(axis=1), drawn)
 
-    def _judge(self, found: "Candidates", rows: Rows, more_turns: int = 0) -> Amounts:
-        """The mean value of what the dice make of each of these candidates, at once or after more turns of the policy."""
-        outcomes = self._roll(found, rows)
-        if more_turns:
-            self._play_on(outcomes, found.before["turn"][rows].repeat(WAYS * self.chance_samples) + more_turns)
+    def _judge(self, found: "Candidates", rows: Rows) -> Amounts:
+        """The mean value of what the dice make of each of these candidates."""
+        return self._mean_values(self._roll(found, rows, self.chance_samples), len(rows))
+
+    def _judge_later(self, found: "Candidates", rows: Rows, samples: int, after: int) -> Amounts:
+        """The same after more turns of the policy, by so many sets of dice after the first ones."""
+        outcomes = self._roll(found, rows, samples, after)
+        self._play_on(outcomes, found.before["turn"][rows].repeat(WAYS * samples) + self.rollout_turns)
+        return self._mean_values(outcomes, len(rows))
+
+    def _mean_values(self, outcomes: Games, candidates: int) -> Amounts:
+        """Of each candidate's outcomes, which stand together."""
         distinct, back = unique_games(outcomes)
-        values: Amounts = self.value_fn(outcomes[distinct])[back].reshape(len(rows), -1).mean(axis=1)
+        values: Amounts = self.value_fn(outcomes[distinct])[back].reshape(candidates, -1).mean(axis=1)
         return values
 
-    def _roll(self, found: "Candidates", rows: Rows) -> Games:
-        """Each of these candidates after its last action, by all dice; those of one candidate stand together."""
+    def _roll(self, found: "Candidates", rows: Rows, samples: int, after: int = 0) -> Games:
+        """Each of these candidates after its last action, by so many sets of dice after the first ones; its outcomes stand together."""
         before, last = found.before[rows], np.array([found.actions[row][-1] for row in rows], dtype=np.int64)
-        rngs = stratified_rngs(before, WAYS * self.chance_samples)
+        rngs = stratified_rngs(before, WAYS * (after + samples))[:, WAYS * after :]
         outcomes = found.after[rows].repeat(rngs.shape[1])
         outcomes["dice"] = rngs.ravel()  # none has fallen yet: they are for what comes after
         rolled = found.rolled[rows]
@@ -100,29 +110,33 @@ class TurnSearch:
             step(running, self.prior_fn(running[distinct], masks).argmax(axis=1)[back], masks[back])
             games[rows] = running
 
-    def _judge_finalists(self, found: "Candidates", distinct: Rows, judged: Amounts, places: Rows) -> Amounts:
+    def _judge_finalists(self, found: "Candidates", distinct: Rows, values: Amounts, places: Rows) -> Amounts:
         """[games, turns] values: of finalists by rollouts; no other candidate is worth more than the last of these.
 
-        judged: of the distinct candidates
-        places: [games, turns] which of these each candidate is
+        values: the same by what the candidates lead to at once
+        places: [games, turns] which of the distinct candidates each is
         """
-        finals = [self._finalists(row, judged) for row in places]
-        by_rollouts, rows = judged.copy(), np.unique(np.concatenate(finals))
-        by_rollouts[rows] = self._judge(found, distinct[rows], self.rollout_turns) if len(rows) else 0
-        values = judged[places]
-        for game, finalists in enumerate(finals):
-            if len(finalists):
-                is_final = np.isin(places[game], finalists)
-                values[game] = np.where(is_final, by_rollouts[places[game]], np.minimum(values[game], by_rollouts[finalists].min()))
+        values, done = values.copy(), 0
+        for most, margin, samples in ((self.finalists, 0.0, self.chance_samples), (2, self.margin, self.confirm_samples)):
+            finals = [_finalists(*game, most, margin) for game in zip(places, values, strict=True)]
+            if samples and len(rows := np.unique(np.concatenate(finals))):
+                by_rollouts = np.zeros(len(distinct))
+                by_rollouts[rows] = self._judge_later(found, distinct[rows], samples, done)
+                for game, finalists in enumerate(finals):
+                    if len(finalists):
+                        is_final = np.isin(places[game], finalists)
+                        values[game] = np.where(is_final, by_rollouts[places[game]], values[game].clip(max=by_rollouts[finalists].min()))
+            done += samples
         return values
 
-    def _finalists(self, places: Rows, judged: Amounts) -> Rows:
-        """Of a game's candidates the greedy one, and the best and closest of those that seem better; none if none does."""
-        greedy = places[0]
-        rivals = np.unique(places[judged[places] > judged[greedy]])
-        best_first = rivals[judged[rivals].argsort()[::-1]][: self.finalists - 1]
-        close: Rows = best_first[judged[best_first] >= judged[best_first[:1]] - CLOSE]
-        return np.append(close, greedy) if len(close) else close
+
+def _finalists(places: Rows, values: Amounts, most: int, margin: float) -> Rows:
+    """Of a game's candidates the greedy one, and the best and closest of those that seem better by a margin; none if none does."""
+    first = np.unique(places, return_index=True)[1]
+    rivals = first[values[first] > values[0] + margin]
+    best_first = rivals[values[rivals].argsort()[::-1]][: most - 1]
+    close = best_first[values[best_first] >= values[best_first[:1]] - CLOSE]
+    return places[np.append(close, 0)] if len(close) else places[:0]
 
 
 @dataclass(frozen=True)

@@ -178,12 +178,40 @@ def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
     assert (len(asked), asked[1] <= 3 * WAYS) == (2, True)
 
 
+@pytest.mark.parametrize(("again", "chosen"), [(0.5, True), (0.01, False), (-0.5, False)])
+def test_the_best_turn_must_win_again_against_the_greedy_one(again: float, chosen: bool) -> None:
+    """The value likes distance from home at once and after rollouts; what it thinks of it the next time decides."""
+    game, masks = position(), legal_masks(position())
+    asked: list[int] = []
+
+    def changing_its_mind(games: Games) -> np.ndarray:
+        asked.append(len(games))
+        away: np.ndarray = (games["at"][:, DIOCLETIAN] != game["at"][0, DIOCLETIAN]) * (0.5, 0.5, again)[len(asked) - 1]
+        return away
+
+    [plan] = search_for(changing_its_mind, margin=0.02, rollout_turns=1, finalists=8, confirm_samples=3).plan(game, masks)
+
+    assert (plan.best != 0) == chosen
+    assert (len(asked), asked[2] <= 2 * 3 * WAYS) == (3, True)
+
+
+def test_dice_that_confirm_have_not_chosen() -> None:
+    game = reaction_pending()
+    search = search_for(lambda games: np.zeros(len(games)), 1)
+    found, rows = search._propose(game, legal_masks(game)), np.zeros(1, dtype=np.int64)
+
+    first, others = search._roll(found, rows, 2)["dice"], search._roll(found, rows, 3, after=2)["dice"]
+
+    assert (len(first), len(np.unique(others))) == (2 * WAYS, 3 * WAYS)
+    assert not np.isin(first, others).any()
+
+
 def test_what_waits_for_another_emperor_is_played_on_by_dice_that_are_not_the_games_own_r10_1() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
     found = search._propose(game, legal_masks(game))
 
-    outcomes = search._roll(found, np.zeros(1, dtype=np.int64))
+    outcomes = search._roll(found, np.zeros(1, dtype=np.int64), 1)
 
     assert not found.rolled.any()
     assert len(np.unique(outcomes["dice"])) == WAYS
