@@ -28,8 +28,8 @@ ABOUT = {
         "which actions are drawn, the likelier the better it likes them; without `turns` 0, which draws none, with `turns` 1; "
         f"`chance_samples` 1: times that each of the {WAYS} rolls is looked at; `margin` 0.02: by how much a turn must be better than the "
         "greedy one, where a win counts 2; `rollout_turns` 1: turns that the policy plays on before it judges the finalists, 0: no "
-        "rollouts; `finalists` 4: the greedy turn, and the best of those that seem better; `confirm_samples` 3: times that the best of them "
-        f"meets each of the {WAYS} rolls again, 0: no confirmation",
+        "rollouts; `finalists` 4: the greedy turn, and the best of those that seem better; `confirm_samples` 3: times that the best "
+        f"of them meets each of the {WAYS} rolls again, 0: no confirmation",
     ),
 }
 
