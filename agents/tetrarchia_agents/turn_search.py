@@ -116,16 +116,13 @@ class TurnSearch:
         values: the same by what the candidates lead to at once
         places: [games, turns] which of the distinct candidates each is
         """
-        values, done = values.copy(), 0
+        done = 0
         for most, margin, samples in ((self.finalists, 0.0, self.chance_samples), (2, self.margin, self.confirm_samples)):
             finals = [_finalists(*game, most, margin) for game in zip(places, values, strict=True)]
             if samples and len(rows := np.unique(np.concatenate(finals))):
                 by_rollouts = np.zeros(len(distinct))
                 by_rollouts[rows] = self._judge_later(found, distinct[rows], samples, done)
-                for game, finalists in enumerate(finals):
-                    if len(finalists):
-                        is_final = np.isin(places[game], finalists)
-                        values[game] = np.where(is_final, by_rollouts[places[game]], values[game].clip(max=by_rollouts[finalists].min()))
+                values = np.stack([_judged_anew(*game, by_rollouts) for game in zip(places, values, finals, strict=True)])
             done += samples
         return values
 
@@ -137,6 +134,13 @@ def _finalists(places: Rows, values: Amounts, most: int, margin: float) -> Rows:
     best_first = rivals[values[rivals].argsort()[::-1]][: most - 1]
     close = best_first[values[best_first] >= values[best_first[:1]] - CLOSE]
     return places[np.append(close, 0)] if len(close) else places[:0]
+
+
+def _judged_anew(places: Rows, values: Amounts, finalists: Rows, by_rollouts: Amounts) -> Amounts:
+    """A game's values when its finalists, if it has any, have been played on."""
+    if not len(finalists):
+        return values
+    return np.where(np.isin(places, finalists), by_rollouts[places], values.clip(max=by_rollouts[finalists].min()))
 
 
 @dataclass(frozen=True)
