@@ -9,7 +9,7 @@ from tetrarchia_agents.search.beam_search import WIDEST
 from tetrarchia_agents.search.chance import STRIKES
 from tetrarchia_agents.search.selection import SAMPLES
 from tetrarchia_agents.turn_search import CLOSE
-from tetrarchia_env.evaluation import FEATURES, load_weights
+from tetrarchia_env.heuristic import FEATURES, load_weights
 
 PAGE = Path(__file__).parent / "agents.md"
 
@@ -90,9 +90,9 @@ trained; `bc` has no value. [turn_search.py](../agents/tetrarchia_agents/turn_se
 
 ## What a position is worth
 The chance to win: the logistic function of the sum of these features, each times its weight
-([evaluation.py](../tetrarchia_env/evaluation.py)). `greedy` judges by it too, and it is the potential of `reward="shaped"`. The weights are
+([evaluation.py](../tetrarchia_env/heuristic.py)). `greedy` judges by it too, and it is the potential of `reward="shaped"`. The weights are
 fitted to games of the planner itself by `python -m tetrarchia_train.tune_planner`, which begins with those in
-`train/tetrarchia_train/hand_set.toml`, and are kept in `tetrarchia_env/data/evaluation_weights.toml`. Not fitted are `border_unmet`,
+`train/tetrarchia_train/default_heuristic.toml`, and are kept in `tetrarchia_env/data/heuristic_weights.toml`. Not fitted are `border_unmet`,
 which is chosen by the games it wins, and `goths_or_rebels`, `pirates` and `dux`, which those games do not have: they are as set by hand.
 The tests in `tests/env/test_evaluation.py` show a small position for each.
 
@@ -112,7 +112,7 @@ for each:
 import numpy as np
 
 from tetrarchia_agents import Agent, make_agent
-from tetrarchia_env import rollout
+from tetrarchia_agents import rollout
 from tetrarchia_env.notation import action_id
 
 DUTIES = [action_id(text) for text in ("secure", "subdue", "calm")]

@@ -10,12 +10,12 @@ import tetrarchia_env
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
-from tetrarchia_env.illegal_actions import ILLEGAL
+from tetrarchia_env.envs.illegal_actions import ILLEGAL
+from tetrarchia_env.envs.rewards import REWARDS
+from tetrarchia_env.envs.spaces import MASKS, RENDER_MODES
 from tetrarchia_env.notation import ACTION_TEXTS
 from tetrarchia_env.notation.replays import ENVIRONMENT, FORMAT
 from tetrarchia_env.options import DIGITS, NORMAL_LEVEL, Options
-from tetrarchia_env.rewards import REWARDS
-from tetrarchia_env.spaces import MASKS, RENDER_MODES
 
 PAGE = Path(__file__).parent / "environment.md"
 APIS = ("env", "raw_env", "parallel_env", "vector_env", "sb3_vec_env")
@@ -43,7 +43,8 @@ GAME_TEXT = f"""
 One game as an object plays, copies and draws itself (in a notebook, `game` as the last line of a cell shows the board):
 
 ```python
-from tetrarchia_env import Game, rollout
+from tetrarchia_agents import rollout
+from tetrarchia_env import Game
 
 game = Game(level="4200", seed=7)
 game.play("fleet INTERNVM")

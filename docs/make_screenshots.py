@@ -16,7 +16,7 @@ from helpers.browser import Browser, browser
 from helpers.random_games import beside_a_revolt
 from helpers.room_page import PATIENCE, PHONE, WIDE, enter, offered
 from helpers.web_server import Server, serving
-from tetrarchia_env.cli.serve import thinkers
+from tetrarchia_app.cli.serve import thinkers
 from tetrarchia_env.notation import replay_data
 
 FOLDER = Path(__file__).parent / "pictures"

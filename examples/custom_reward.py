@@ -11,9 +11,9 @@ import numpy as np
 
 from tetrarchia_env import vector_env
 from tetrarchia_env.batch import is_over, observe
+from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.notation import action_text
 from tetrarchia_env.observation import OBSERVATION
-from tetrarchia_env.rewards import ShapedReward
 
 WEIGHTS = {"revolt": -0.03, "unrest": -0.01, "army_nearness": -0.1}  # of each piece; an army's grows on its way to ROMA
 

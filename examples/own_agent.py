@@ -5,8 +5,8 @@ An agent has one method, `act`. It decides for many games at once, so it is writ
 
 import numpy as np
 
-from tetrarchia_agents import Agent
-from tetrarchia_env import BOARD, rollout
+from tetrarchia_agents import Agent, rollout
+from tetrarchia_env import BOARD
 from tetrarchia_env.batch import observe
 from tetrarchia_env.constants import ATTACK, END, MOVE, SECURE, SPACES, SUBDUE
 from tetrarchia_env.observation import OBSERVATION

@@ -20,8 +20,8 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mode `human` shows a picture only as long as it takes; skipped where the libraries for pictures are missing."""
-    from tetrarchia_env.aec import TetrarchiaAEC
-    from tetrarchia_env.gym_env import TetrarchiaEnv
+    from tetrarchia_env.envs.aec import TetrarchiaAEC
+    from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
 
     for name in ("pygame", "resvg_py", "PIL"):
         pytest.importorskip(name)

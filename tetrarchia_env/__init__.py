@@ -12,10 +12,10 @@ One game as an object:
 ('diocletian places a fleet in INTERNVM',)
 
 The same game as an environment: `env` (PettingZoo AEC), `raw_env`, `parallel_env`, `vector_env`, `sb3_vec_env`, and
-`gymnasium.make("Tetrarchia-v0")`; whole games between agents: `rollout`.
+`gymnasium.make("Tetrarchia-v0")`. Whole games between agents: `tetrarchia_agents.rollout`.
 """
 
-from tetrarchia_env.registration import register_soon
+from tetrarchia_env.envs.registration import register_soon
 
 __version__ = "0.1.0"
 
@@ -23,10 +23,9 @@ TYPE_CHECKING = False  # typing's own would be loaded by every command before it
 if TYPE_CHECKING:
     from typing import Any
 
-    from tetrarchia_agents.rollout import rollout
     from tetrarchia_env.board import BOARD
+    from tetrarchia_env.envs.infos import agent_name, outcome_name
     from tetrarchia_env.game import Game
-    from tetrarchia_env.infos import agent_name, outcome_name
     from tetrarchia_env.notation import load_replay
     from tetrarchia_env.options import Options
     from tetrarchia_env.tetrarchia_v0 import env, parallel_env, raw_env, sb3_vec_env, vector_env
@@ -41,7 +40,6 @@ __all__ = [
     "outcome_name",
     "parallel_env",
     "raw_env",
-    "rollout",
     "sb3_vec_env",
     "vector_env",
 ]
@@ -50,10 +48,9 @@ _HOMES = {
     "BOARD": "tetrarchia_env.board",
     "Game": "tetrarchia_env.game",
     "Options": "tetrarchia_env.options",
-    "agent_name": "tetrarchia_env.infos",
+    "agent_name": "tetrarchia_env.envs.infos",
     "load_replay": "tetrarchia_env.notation",
-    "outcome_name": "tetrarchia_env.infos",
-    "rollout": "tetrarchia_agents.rollout",
+    "outcome_name": "tetrarchia_env.envs.infos",
     **dict.fromkeys(("env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"), "tetrarchia_env.tetrarchia_v0"),
 }
 

@@ -24,6 +24,7 @@ from tetrarchia_env.engine.outcome import score, secured_borders
 from tetrarchia_env.engine.state import ARRIVAL, FLEETS, OVER, ROMAN, WON, Game
 from tetrarchia_env.engine.state import GAME as GAME  # the dtype of a game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 
@@ -70,7 +71,7 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
     check_masks(masks, len(games))
     illegal = _step(games, chosen, masks)
     if illegal >= 0:
-        raise ValueError(refusal(chosen, masks, illegal))
+        raise TetrarchiaError(refusal(chosen, masks, illegal))
 
 
 def legal_masks(games: Games) -> Masks:
@@ -93,7 +94,7 @@ def observe_own(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.float32]
     views = np.ndarray(len(games), OBSERVATION, observations.data)  # as .view does, in a fifth of the time
     wrong = _observe(games, viewers, views)
     if wrong >= 0:
-        raise ValueError(f"a viewer is the number of an Emperor, 0 to 3, not {int(viewers[wrong])}")
+        raise TetrarchiaError(f"a viewer is the number of an Emperor, 0 to 3, not {int(viewers[wrong])}")
     return observations
 
 

@@ -16,6 +16,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar, cast, get_args, get_ori
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import flat, read_bounded
 from tetrarchia_env.schema import one_line
 
@@ -111,7 +112,7 @@ def read(path: str | os.PathLike[str]) -> BoardFile:
         reason = f"it cannot be read ({error.strerror})"
     except (ValueError, RecursionError) as error:
         reason = f"it is not TOML ({error})" if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError) else str(error)
-    raise ValueError(f"board file {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"board file {os.fspath(path)}: {one_line(reason)}")
 
 
 def _check_shape(entry: str, value: Any, shape: Any) -> None:
@@ -127,7 +128,7 @@ def _check_shape(entry: str, value: Any, shape: Any) -> None:
 def _check_type(entry: str, value: object, wanted: type) -> None:
     words = {dict: "a table", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
     if type(value) is not wanted:  # not isinstance: True is an int, and would pass for 1
-        raise ValueError(f"{entry} must be {words[wanted]}, but it is {value!r}")
+        raise TetrarchiaError(f"{entry} must be {words[wanted]}, but it is {value!r}")
 
 
 def _check_table(entry: str, table: dict[str, object], shape: Any) -> None:
@@ -139,9 +140,9 @@ def _check_table(entry: str, table: dict[str, object], shape: Any) -> None:
 
 def _check_keys(entry: str, keys: Collection[str], needed: Collection[str], known: Collection[str]) -> None:
     for key in sorted(set(needed) - set(keys)):
-        raise ValueError(f'{entry} has no "{key}"')
+        raise TetrarchiaError(f'{entry} has no "{key}"')
     for key in sorted(set(keys) - set(known)):
-        raise ValueError(f'{entry} has an unknown key "{key}"; it may have {", ".join(known)}')
+        raise TetrarchiaError(f'{entry} has an unknown key "{key}"; it may have {", ".join(known)}')
 
 
 def _check_sense(file: BoardFile) -> None:
@@ -157,7 +158,7 @@ def _check_sense(file: BoardFile) -> None:
     for space_id, space in enumerate(file["space"]):
         _check_space(space_id, space, file["zones"])
     if names[ROMA] != "ROMA":
-        raise ValueError(f"space {ROMA} must be ROMA, but it is {names[ROMA]}")
+        raise TetrarchiaError(f"space {ROMA} must be ROMA, but it is {names[ROMA]}")
     _check_links(names, file["link"])
     _check_capitals(names, file["capitals"], file.get("capital_sources", {}))
     _check_paths(names, file)
@@ -165,29 +166,29 @@ def _check_sense(file: BoardFile) -> None:
 
 def _check_count(entry: str, items: Sequence[object], wanted: int) -> None:
     if len(items) != wanted:
-        raise ValueError(f"{entry} must have {wanted} entries, but it has {len(items)}")
+        raise TetrarchiaError(f"{entry} must have {wanted} entries, but it has {len(items)}")
 
 
 def _check_unique(entry: str, words: Sequence[str]) -> None:
     for word in words:
         if words.count(word) > 1:
-            raise ValueError(f'{entry}: the name "{word}" is given {words.count(word)} times')
+            raise TetrarchiaError(f'{entry}: the name "{word}" is given {words.count(word)} times')
 
 
 def _check_xy(entry: str, xy: Sequence[int]) -> None:
     if len(xy) != 2 or not (0 <= xy[0] <= PICTURE[0] and 0 <= xy[1] <= PICTURE[1]):
-        raise ValueError(f"{entry} must be a point in the {PICTURE[0]} x {PICTURE[1]} picture, but it is {xy}")
+        raise TetrarchiaError(f"{entry} must be a point in the {PICTURE[0]} x {PICTURE[1]} picture, but it is {xy}")
 
 
 def _check_space(space_id: int, space: Space, zones: Sequence[str]) -> None:
     entry = f"space {space_id} ({space['name']})"
     place = space["region"], space["number"]
     if place != PLACES[space_id]:
-        raise ValueError(f"{entry} must have region and number {PLACES[space_id]}, but it has {place}")
+        raise TetrarchiaError(f"{entry} must have region and number {PLACES[space_id]}, but it has {place}")
     _check_xy(f"{entry}: xy", space["xy"])
     for zone in space["coasts"]:
         if zone not in zones:
-            raise ValueError(f'{entry}: the coast "{zone}" is not one of the zones {", ".join(zones)}')
+            raise TetrarchiaError(f'{entry}: the coast "{zone}" is not one of the zones {", ".join(zones)}')
 
 
 def _check_links(names: Sequence[str], links: Sequence[Link]) -> None:
@@ -196,18 +197,18 @@ def _check_links(names: Sequence[str], links: Sequence[Link]) -> None:
         entry = f"link {position} ({' - '.join(link['between'])})"
         _check_ends(entry, names, link["between"])
         if frozenset(link["between"]) in seen:
-            raise ValueError(f"{entry}: these spaces are linked twice")
+            raise TetrarchiaError(f"{entry}: these spaces are linked twice")
         seen.add(frozenset(link["between"]))
     _check_connected(names, _links(names, links))
 
 
 def _check_ends(entry: str, names: Sequence[str], ends: Sequence[str]) -> None:
     if len(ends) != 2:
-        raise ValueError(f"{entry}: between must name two spaces, but it names {len(ends)}")
+        raise TetrarchiaError(f"{entry}: between must name two spaces, but it names {len(ends)}")
     for end in ends:
         _find(names, end, f"{entry}: ")
     if ends[0] == ends[1]:
-        raise ValueError(f"{entry}: a space cannot be linked to itself")
+        raise TetrarchiaError(f"{entry}: a space cannot be linked to itself")
 
 
 def _check_connected(names: Sequence[str], links: Int8) -> None:
@@ -215,7 +216,7 @@ def _check_connected(names: Sequence[str], links: Int8) -> None:
     for _ in names:
         reached |= links[reached].any(axis=0)
     for name in np.array(names)[~reached]:
-        raise ValueError(f"link: the map is not connected: no links lead from {name} to ROMA")
+        raise TetrarchiaError(f"link: the map is not connected: no links lead from {name} to ROMA")
 
 
 def _check_capitals(names: Sequence[str], capitals: dict[str, str], sources: dict[str, str]) -> None:
@@ -225,7 +226,7 @@ def _check_capitals(names: Sequence[str], capitals: dict[str, str], sources: dic
     for emperor, name in capitals.items():
         _find(names, name, f"capitals: {emperor}: ")
         if name == "ROMA" or name in names[ROMAN_PROVINCES:]:
-            raise ValueError(f"capitals: {emperor} must have a Roman province other than ROMA, but he has {name}")
+            raise TetrarchiaError(f"capitals: {emperor} must have a Roman province other than ROMA, but he has {name}")
 
 
 def _check_paths(names: Sequence[str], file: BoardFile) -> None:
@@ -240,19 +241,19 @@ def _check_path(entry: str, names: Sequence[str], links: Int8, path: Sequence[st
         _find(names, name, f"{entry}: ")
     _check_unique(entry, path)
     if not path or path[0] != border or path[-1] != "ROMA":
-        raise ValueError(f"{entry} must lead from {border} to ROMA, but it is {' - '.join(path) or 'empty'}")
+        raise TetrarchiaError(f"{entry} must lead from {border} to ROMA, but it is {' - '.join(path) or 'empty'}")
     for here, there in pairwise(path):
         if there in names[ROMAN_PROVINCES:]:
-            raise ValueError(f"{entry} must lead through Roman provinces, but {there} is a border")
+            raise TetrarchiaError(f"{entry} must lead through Roman provinces, but {there} is a border")
         if not links[names.index(here), names.index(there)]:
-            raise ValueError(f"{entry}: {here} and {there} are not linked")
+            raise TetrarchiaError(f"{entry}: {here} and {there} are not linked")
 
 
 def _find(names: Sequence[str], name: str, where: str = "") -> int:
     if name in names:
         return names.index(name)
     close = difflib.get_close_matches(name.upper(), names)
-    raise ValueError(f'{where}there is no space "{name}"' + (f"; did you mean {' or '.join(close)}?" if close else ""))
+    raise TetrarchiaError(f'{where}there is no space "{name}"' + (f"; did you mean {' or '.join(close)}?" if close else ""))
 
 
 def _build(file: BoardFile) -> Board:

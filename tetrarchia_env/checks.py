@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import GAME
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import shortened
 
 Seeds = int | Sequence[int] | NDArray[np.integer]
@@ -25,34 +26,34 @@ def check_games(games: Any) -> None:
     if type(games) is np.ndarray and games.dtype is GAME and games.ndim == 1 and games.flags.writeable:
         return
     if not checked_games(games).flags.writeable or not games.flags.writeable:
-        raise ValueError("games are read-only here: give a copy")
+        raise TetrarchiaError("games are read-only here: give a copy")
 
 
 def checked_games(games: Any) -> NDArray[np.void]:
     """The same games to be read; a copy if they do not lie side by side, for which everything would be compiled again."""
     if not isinstance(games, np.ndarray) or games.ndim != 1 or (games.dtype is not GAME and games.dtype != GAME):
-        raise ValueError(f"games are a row of records of engine.state.GAME, not {_told(games)}")
+        raise TetrarchiaError(f"games are a row of records of engine.state.GAME, not {_told(games)}")
     return games if games.flags.carray else games.copy()
 
 
 def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
     """A row of legal actions for each game, that can be written."""
     if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != INT8:
-        raise ValueError(f"masks are int8 of shape {(games, width)}, a row for each game, not {_told(masks)}")
+        raise TetrarchiaError(f"masks are int8 of shape {(games, width)}, a row for each game, not {_told(masks)}")
     if not masks.flags.writeable:
-        raise ValueError("masks are read-only here: give a copy")
+        raise TetrarchiaError("masks are read-only here: give a copy")
 
 
 def check_rngs(rngs: Any, games: int) -> None:
     """An RNG state for each game."""
     if not isinstance(rngs, np.ndarray) or rngs.dtype != UINT64 or rngs.shape != (games,) or not rngs.flags.writeable:
-        raise ValueError(f"rngs have a row for each of the {games} games, uint64 that can be written, not {_told(rngs)}")
+        raise TetrarchiaError(f"rngs have a row for each of the {games} games, uint64 that can be written, not {_told(rngs)}")
 
 
 def checked_steps(steps: Any) -> int:
     """How many steps to play."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 0 <= steps < 2**63:
-        raise ValueError(f"steps are a whole number from 0 on, not {steps!r}")
+        raise TetrarchiaError(f"steps are a whole number from 0 on, not {steps!r}")
     return int(steps)
 
 
@@ -63,7 +64,7 @@ def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
     given = _as_array(actions, "actions")
     if given.dtype.kind not in "iu" or given.shape != (games,):
         told = shortened(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
-        raise ValueError(f"actions are {games} whole numbers, one for each game, not {told}")
+        raise TetrarchiaError(f"actions are {games} whole numbers, one for each game, not {told}")
     return np.array(given, dtype=INT64)
 
 
@@ -73,7 +74,7 @@ def checked_viewers(viewers: object, games: int) -> NDArray[np.int64]:
         return viewers
     given = _as_array(viewers, "viewers")
     if given.dtype.kind not in "iu" or given.shape != (games,):
-        raise ValueError(f"viewers are the numbers of {games} Emperors, a row for each of the {games} games, not {_told(given)}")
+        raise TetrarchiaError(f"viewers are the numbers of {games} Emperors, a row for each of the {games} games, not {_told(given)}")
     return np.array(given, dtype=INT64)
 
 
@@ -82,24 +83,26 @@ def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
     values = np.atleast_1d(np.asarray(seeds, dtype=object))
     if values.ndim != 1 or (number is not None and len(values) != number):
         wanted = "a row of seeds is" if number is None else f"{number} seeds are"
-        raise ValueError(f"{wanted} wanted, one for each game, not {len(values) if values.ndim == 1 else f'those of shape {values.shape}'}")
+        raise TetrarchiaError(
+            f"{wanted} wanted, one for each game, not {len(values) if values.ndim == 1 else f'those of shape {values.shape}'}"
+        )
     for seed in values:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+            raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
     return values.astype(np.uint64)
 
 
 def checked_seed(seed: Any) -> int:
     """One seed, of Python or NumPy, as Python's."""
     if isinstance(seed, np.ndarray | list | tuple):
-        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+        raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
     return int(seed_array(seed)[0])
 
 
 def check_no_options(options: Any) -> None:
     """Nothing is chosen at a reset: whoever gives an option would believe that it is in force."""
     if options:
-        raise ValueError(f"reset takes no options, not {shortened(options)}: rules are chosen when the environment is made")
+        raise TetrarchiaError(f"reset takes no options, not {shortened(options)}: rules are chosen when the environment is made")
 
 
 BUSY = "another thread is using this environment: give each thread an environment of its own"
@@ -108,7 +111,7 @@ BUSY = "another thread is using this environment: give each thread an environmen
 class OneThread:
     """Held while an environment is used: compiled code of two threads would write into the same game.
 
-    `with` it, or where every tenth of a microsecond counts `if not acquire(False): raise ValueError(BUSY)` and `release`.
+    `with` it, or where every tenth of a microsecond counts `if not acquire(False): raise TetrarchiaError(BUSY)` and `release`.
     """
 
     __slots__ = ("acquire", "release")
@@ -119,7 +122,7 @@ class OneThread:
 
     def __enter__(self) -> None:
         if not self.acquire(False):
-            raise ValueError(BUSY)
+            raise TetrarchiaError(BUSY)
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -143,4 +146,4 @@ def _as_array(values: object, name: str) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{name} are no array: {' '.join(str(error).split())}") from None
+        raise TetrarchiaError(f"{name} are no array: {' '.join(str(error).split())}") from None

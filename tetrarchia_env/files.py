@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 
+from tetrarchia_env.errors import TetrarchiaError
+
 STRINGS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*')
 PIECE = 1 << 20  # bytes
 DEEPEST = 16  # brackets or dots: no file of ours comes to 4
@@ -16,7 +18,7 @@ LONGEST = 100  # bytes of a name that is to be a folder's
 def check_folder(goal: Path) -> None:
     """ValueError if there is none to write this file into."""
     if not goal.parent.is_dir():
-        raise ValueError(f"cannot write {goal}: there is no folder {goal.parent}")
+        raise TetrarchiaError(f"cannot write {goal}: there is no folder {goal.parent}")
 
 
 def read_bounded(path: str | os.PathLike[str], most: int, start: int = 0) -> bytes:
@@ -27,7 +29,7 @@ def read_bounded(path: str | os.PathLike[str], most: int, start: int = 0) -> byt
         while piece := file.read(PIECE):  # asked for all at once, all that memory would be taken, however small the file
             content += piece
             if len(content) > most:
-                raise ValueError(f"it is larger than {most // 1_000_000} MB")
+                raise TetrarchiaError(f"it is larger than {most // 1_000_000} MB")
     return bytes(content)
 
 
@@ -38,9 +40,9 @@ def flat(text: str) -> str:
         for bracket in re.findall(r"[\[\]{}]", line):
             depth += 1 if bracket in "[{" else -1
             if depth > DEEPEST:
-                raise ValueError("it is nested too deeply")
+                raise TetrarchiaError("it is nested too deeply")
         if line.count(".") > DEEPEST:
-            raise ValueError("it is nested too deeply")
+            raise TetrarchiaError("it is nested too deeply")
     return text
 
 
@@ -51,10 +53,10 @@ def check_goals(*goals: Path | None, sources: tuple[Path, ...] = ()) -> None:
         check_writable(goal)
     for goal, source in ((goal, source) for goal in wanted for source in sources):
         if is_same_file(goal, source):
-            raise ValueError(f"cannot write {goal}: it is the file that is read, {source}; choose another name")
+            raise TetrarchiaError(f"cannot write {goal}: it is the file that is read, {source}; choose another name")
     for goal, other in combinations(wanted, 2):
         if is_same_file(goal, other):
-            raise ValueError(f"cannot write {goal} twice: give each file a name of its own")
+            raise TetrarchiaError(f"cannot write {goal} twice: give each file a name of its own")
 
 
 def is_same_file(one: Path, other: Path) -> bool:
@@ -69,13 +71,13 @@ def check_writable(goal: Path) -> None:
     """ValueError if this file could not be written: the draft that `atomic_write` begins with is tried."""
     check_folder(goal)
     if goal.exists() and not goal.is_file():
-        raise ValueError(f"cannot write {goal}: it is {'a folder' if goal.is_dir() else 'no file but a device or a pipe'}")
+        raise TetrarchiaError(f"cannot write {goal}: it is {'a folder' if goal.is_dir() else 'no file but a device or a pipe'}")
     draft = _draft(goal)
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         draft.unlink()
     except (OSError, ValueError) as error:  # ValueError: a name with a null in it
-        raise ValueError(f"cannot write {goal}: {getattr(error, 'strerror', error)}") from None
+        raise TetrarchiaError(f"cannot write {goal}: {getattr(error, 'strerror', error)}") from None
 
 
 @contextmanager
@@ -119,4 +121,6 @@ def check_name(name: str, what: str) -> None:
     """ValueError if this, the name of a run for example, is not the plain name of a folder: it must not lead elsewhere."""
     plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and name not in ("", ".", "..") and not name.startswith("-")
     if not plain or len(name.encode()) > LONGEST:
-        raise ValueError(f"{what} is a plain name of at most {LONGEST} letters, with no slash and no sign of control in it, not {name!r}")
+        raise TetrarchiaError(
+            f"{what} is a plain name of at most {LONGEST} letters, with no slash and no sign of control in it, not {name!r}"
+        )

@@ -11,6 +11,7 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import OneThread, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import tell
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
 from tetrarchia_env.options import Options
@@ -117,9 +118,9 @@ class Game:
 
     def _play(self, number: int, text: str) -> tuple[str, ...]:
         if self.is_over:
-            raise ValueError(f"the game is over ({self.outcome}): nothing can be played")
+            raise TetrarchiaError(f"the game is over ({self.outcome}): nothing can be played")
         if not self._masks[0, number]:
-            raise ValueError(f"{text!r} is not legal for {self.agent} now: choose from {', '.join(self.legal_actions)}")
+            raise TetrarchiaError(f"{text!r} is not legal for {self.agent} now: choose from {', '.join(self.legal_actions)}")
         story = tell(self._games, number, self._masks)
         self._actions.append(number)
         self._story, self._dice = story.lines, story.dice or self._dice
@@ -128,7 +129,7 @@ class Game:
     def ask(self, agent: Agent) -> str:
         """What an agent would do now; it is given a copy with other dice, so that it cannot see those to come."""
         if self.is_over:
-            raise ValueError(f"the game is over ({self.outcome}): there is nothing to ask")
+            raise TetrarchiaError(f"the game is over ({self.outcome}): there is nothing to ask")
         copied = self._games.copy()
         batch.reseed(copied, int(self._chance.integers(2**63)))
         if not any(known is agent for known in self._asked):
@@ -180,7 +181,7 @@ class Game:
     def replay(self) -> Replay:
         """The game so far, to be saved (`replay().save("game.json")`), watched or analysed; not of a game begun from a snapshot."""
         if self.seed is None:
-            raise ValueError("a game that was restored or reseeded has no replay: one begins with a seed")
+            raise TetrarchiaError("a game that was restored or reseeded has no replay: one begins with a seed")
         return record_replay(self.options, self.seed, self._actions)
 
     @classmethod
@@ -214,5 +215,5 @@ class Game:
 def _whole(action: object) -> int:
     """An id; not 8.9, nor True."""
     if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
-        raise ValueError(f"an action is a text or a whole number, not {action!r}")
+        raise TetrarchiaError(f"an action is a text or a whole number, not {action!r}")
     return int(action)

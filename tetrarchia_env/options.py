@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import check_fields, noun, shortened, told
 
 DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
@@ -62,7 +63,7 @@ class Options:
         known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
             if name not in known:
-                raise ValueError(f"unknown argument {shortened(name)}: choose from {', '.join(known)}")
+                raise TetrarchiaError(f"unknown argument {shortened(name)}: choose from {', '.join(known)}")
         return cls(**arguments)
 
     def __post_init__(self) -> None:
@@ -122,7 +123,7 @@ class Options:
 
     def _take_from_scenario(self, name: str) -> None:
         if self.level is not None or self.modules:
-            raise ValueError(f"scenario {name!r} sets the level and the modules: give neither of them beside it")
+            raise TetrarchiaError(f"scenario {name!r} sets the level and the modules: give neither of them beside it")
         row = scenario_row(name)
         self._set("level", row["level"])
         self._set("modules", tuple(row["modules"]))
@@ -131,16 +132,16 @@ class Options:
         for level in self.level_names:
             _check_level(level)
             if "pirates" in self.modules and level[1] == "3":
-                raise ValueError(f"the pirates module needs a level with fewer than 3 fleets (R11.2), not {level!r}")
+                raise TetrarchiaError(f"the pirates module needs a level with fewer than 3 fleets (R11.2), not {level!r}")
 
 
 def _check_level(level: str) -> None:
     """R2.1: each digit in its range."""
     if len(level) != len(DIGITS):
-        raise ValueError(f"a level is {A_LEVEL}, not {shortened(level)}")
+        raise TetrarchiaError(f"a level is {A_LEVEL}, not {shortened(level)}")
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
-            raise ValueError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
+            raise TetrarchiaError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
 
 
 def _ordered(levels: object) -> object:

@@ -46,6 +46,7 @@ from tetrarchia_env.engine.state import (
     VARIANTS,
 )
 from tetrarchia_env.engine.tables import BIT, NEXT_STEP, ROMA, STEPS, ZONES
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.validation import MOST_TOKENS, RESERVE
 from tetrarchia_env.options import MOST_TURNS
 
@@ -95,14 +96,14 @@ def records_of(rows: Any, kind: np.dtype[Any], number: int, where: str) -> NDArr
     wanted = (number, kind.itemsize)
     if not isinstance(rows, np.ndarray) or rows.dtype != np.uint8 or rows.shape != wanted:
         told = f"{rows.dtype} of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
-        raise ValueError(f"{where} are bytes of shape {wanted} here, not {told}")
+        raise TetrarchiaError(f"{where} are bytes of shape {wanted} here, not {told}")
     return np.ascontiguousarray(rows).reshape(-1).view(kind).copy()
 
 
 def check_records(games: Games, where: str) -> None:
     """ValueError, in one sentence that begins with where they come from, if one of these records cannot be a game."""
     if games.dtype != GAME or games.ndim != 1:
-        raise ValueError(f"{where}: records of games are wanted, not {games.dtype.kind!r} of shape {games.shape}")
+        raise TetrarchiaError(f"{where}: records of games are wanted, not {games.dtype.kind!r} of shape {games.shape}")
     check_entries(games, LIMITS, where)
     for wrong, sentence in _problems(games):
         _refuse(wrong, sentence, where)
@@ -123,7 +124,7 @@ def need_all_actions(games: Games) -> Wrong:
 
 def _refuse(wrong: Wrong, sentence: str, where: str) -> None:
     if wrong.any():
-        raise ValueError(f"{where}: record {int(wrong.argmax())} is damaged: {sentence}")
+        raise TetrarchiaError(f"{where}: record {int(wrong.argmax())} is damaged: {sentence}")
 
 
 def _problems(games: Games) -> Iterator[tuple[Wrong, str]]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, ValidationError
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import near
 
 T = TypeVar("T")
@@ -39,9 +40,9 @@ def checked(data: object, kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(data, kind)
     except ValidationError as error:
-        raise ValueError(_sentence(str(error), data, kind, where)) from None
+        raise TetrarchiaError(_sentence(str(error), data, kind, where)) from None
     except (UnicodeError, RecursionError) as error:
-        raise ValueError(f"{where} {_unreadable(error)}".strip()) from None
+        raise TetrarchiaError(f"{where} {_unreadable(error)}".strip()) from None
 
 
 def check_fields(instance: Any, where: str = "") -> None:
@@ -51,9 +52,9 @@ def check_fields(instance: Any, where: str = "") -> None:
     try:
         fitting = msgspec.convert(vars(instance), kind)
     except ValidationError as error:
-        raise ValueError(_sentence(str(error), vars(instance), kind, where)) from None
+        raise TetrarchiaError(_sentence(str(error), vars(instance), kind, where)) from None
     except (UnicodeError, RecursionError) as error:
-        raise ValueError(f"{where} {_unreadable(error)}".strip()) from None
+        raise TetrarchiaError(f"{where} {_unreadable(error)}".strip()) from None
     vars(instance).update(msgspec.structs.asdict(fitting))
 
 

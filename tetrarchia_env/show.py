@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import tell
 from tetrarchia_env.notation import Replay, Snapshot, action_text, checked_actions, snapshot
 from tetrarchia_env.options import Options
@@ -17,7 +18,7 @@ SLOWEST, FASTEST = 0.01, 1000.0  # actions a second
 def check_speed(speed: float) -> None:
     """ValueError if nobody could watch it."""
     if not SLOWEST <= speed <= FASTEST:
-        raise ValueError(f"the speed is from {SLOWEST:g} to {FASTEST:g} actions a second, not {speed!r}")
+        raise TetrarchiaError(f"the speed is from {SLOWEST:g} to {FASTEST:g} actions a second, not {speed!r}")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ give unless `copy=False`: then an observation is only good until the step after 
 
 `outcome`: all four get 1 when the game is won, -1 when it is lost, 0 when it is truncated. `score`: the score (R9.3) / 10 at
 the end. `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`, with the planner's chance to win as
-the potential and 0 at the end (`tetrarchia_env.rewards.ShapedReward`, which trained the shipped agents): it leaves the best policy
+the potential and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`, which trained the shipped agents): it leaves the best policy
 unchanged for a learner whose discount a step is `gamma` (1 if not given), and for no other. `glory`: outcome plus 1 for the Great,
 0.5 for an Emperor of East or West (R10.5). Any object with `begin(games, rows)` that can be called with the games is a reward too.
 APIs with one player for all four give the mean of the four rewards.
@@ -82,13 +82,13 @@ from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils import wrappers
 
-from tetrarchia_env.aec import TerminateIllegal, TetrarchiaAEC
-from tetrarchia_env.parallel import TetrarchiaParallel
-from tetrarchia_env.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
-from tetrarchia_env.vector import TetrarchiaVector
+from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
+from tetrarchia_env.envs.parallel import TetrarchiaParallel
+from tetrarchia_env.envs.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
+from tetrarchia_env.envs.vector import TetrarchiaVector
 
 if TYPE_CHECKING:
-    from tetrarchia_env.sb3 import TetrarchiaVecEnv
+    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv
 
 __all__ = ["GYMNASIUM_ID", "PETTINGZOO_ID", "env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
 
@@ -148,7 +148,7 @@ def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
     >>> envs.reset().shape, envs.action_masks().shape
     ((64, 1344), (64, 109))
     """
-    from tetrarchia_env.sb3 import TetrarchiaVecEnv  # only those who train need Stable-Baselines3
+    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv  # only those who train need Stable-Baselines3
 
     return TetrarchiaVecEnv(num_envs, **arguments)
 

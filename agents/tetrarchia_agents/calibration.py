@@ -15,8 +15,9 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from tetrarchia_env.batch import Games
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded, write_whole
-from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_env.schema import checked, one_line
 
 CALIBRATION = "calibration.json"
@@ -91,12 +92,12 @@ def read_calibration(folder: Path, weights: str) -> Calibration:
     """Of the weights with this digest; ValueError, in a sentence that says what to run, if there is none."""
     path, mend = folder / CALIBRATION, f"run python -m tetrarchia_train.calibrate {folder.name}"
     if not path.is_file():
-        raise ValueError(f"checkpoint {folder}: its value has not been calibrated, so it tells no chance to win: {mend}")
+        raise TetrarchiaError(f"checkpoint {folder}: its value has not been calibrated, so it tells no chance to win: {mend}")
     try:
         data = json.loads(read_bounded(path, LARGEST).decode("utf-8"))
         calibration = checked(data, Calibration, "")
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"checkpoint {folder}: {CALIBRATION} cannot be read ({one_line(str(error))}): {mend}") from None
+        raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} cannot be read ({one_line(str(error))}): {mend}") from None
     if calibration.weights != weights:
-        raise ValueError(f"checkpoint {folder}: {CALIBRATION} was fitted to other weights than it has now: {mend}")
+        raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} was fitted to other weights than it has now: {mend}")
     return calibration

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded
 from tetrarchia_env.messages import near
 from tetrarchia_env.observation import FIELDS
@@ -26,7 +27,7 @@ def find_checkpoint(name: str | Path, own: Path = CHECKPOINTS) -> Path:
             return folder
     known = own_checkpoints(own)
     choices = f"give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}"
-    raise ValueError(f"no checkpoint {str(name)!r}{near(name, known)}: {choices}")
+    raise TetrarchiaError(f"no checkpoint {str(name)!r}{near(name, known)}: {choices}")
 
 
 def own_checkpoints(own: Path = CHECKPOINTS) -> list[str]:
@@ -39,9 +40,9 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card = json.loads(read_bounded(folder / CARD, LARGEST_CARD).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"checkpoint {folder}: the card cannot be read ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"checkpoint {folder}: the card cannot be read ({one_line(str(error))})") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise ValueError(f"checkpoint {folder}: the card is not of format {FORMAT}")
+        raise TetrarchiaError(f"checkpoint {folder}: the card is not of format {FORMAT}")
     return card
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
+from tetrarchia_env.errors import TetrarchiaError
 
 Actions = NDArray[np.int64]
 RngStates = NDArray[np.uint64]
@@ -67,7 +68,7 @@ def _finished_turns(ends: batch.Games, turns: NDArray[np.int64], choose: Choose)
 def stratified_rngs(games: batch.Games, samples: int = SAMPLES) -> RngStates:
     """[games, samples] RNG states, in whole sets of 36; which ones depends on the game's own state, and tells nothing of its dice."""
     if samples % WAYS or not 0 < samples <= WAYS * BLOCKS:
-        raise ValueError(f"samples come in sets of {WAYS}, at most {BLOCKS} of them, not {samples}")
+        raise TetrarchiaError(f"samples come in sets of {WAYS}, at most {BLOCKS} of them, not {samples}")
     first = batch.rng_states(games["dice"].copy()) % np.uint64(BLOCKS)
     blocks = (first[:, np.newaxis] + np.arange(samples // WAYS, dtype=np.uint64)) % np.uint64(BLOCKS)
     rngs: RngStates = _blocks()[blocks].reshape(len(games), samples)

@@ -15,6 +15,7 @@ from tetrarchia_agents.network import Network, make_network
 from tetrarchia_agents.network_config import MOST_WEIGHTS, NetworkConfig
 from tetrarchia_agents.weight_files import check_shapes
 from tetrarchia_env import __version__
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, read_bounded, write_whole
 from tetrarchia_env.schema import one_line, shortened
 
@@ -64,7 +65,7 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
     folder = checkpoint_folder(name)
     card = read_card(folder)
     if card.get("layout") != layout_digest():
-        raise ValueError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
+        raise TetrarchiaError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
     content = _content(folder, card)
     try:
         config = NetworkConfig(**card["network"])
@@ -72,7 +73,7 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
         network = make_network(config)
         network.load_state_dict(_weights(content))
     except (KeyError, TypeError, RuntimeError, SafetensorError, ValueError) as error:
-        raise ValueError(f"checkpoint {folder} is damaged: card and weights do not fit ({one_line(str(error), 300)})") from None
+        raise TetrarchiaError(f"checkpoint {folder} is damaged: card and weights do not fit ({one_line(str(error), 300)})") from None
     return Checkpoint(network.eval(), config, card)
 
 
@@ -92,9 +93,9 @@ def _content(folder: Path, card: dict[str, Any]) -> bytes:
     try:
         content = read_bounded(folder / WEIGHTS, LARGEST_WEIGHTS)
     except (OSError, ValueError) as error:
-        raise ValueError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None
+        raise TetrarchiaError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None
     if hashlib.sha256(content).hexdigest() != card.get("weights"):
-        raise ValueError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
+        raise TetrarchiaError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
     return content
 
 
@@ -102,5 +103,5 @@ def _weights(content: bytes) -> dict[str, torch.Tensor]:
     weights = {name: tensor.float() for name, tensor in load(content).items()}
     for name, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
-            raise ValueError(f"{shortened(name)} holds numbers that are none, or infinite")
+            raise TetrarchiaError(f"{shortened(name)} holds numbers that are none, or infinite")
     return weights

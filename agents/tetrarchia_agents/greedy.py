@@ -9,7 +9,7 @@ from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import SearchBuffers, new_search_buffers
 from tetrarchia_agents.search.selection import look_ahead_all
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_env.evaluation import load_weights
+from tetrarchia_env.heuristic import load_weights
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from tetrarchia_env.board import EMPERORS, SPACES
 from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.schema import check_fields
 
@@ -42,7 +43,7 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         check_fields(self, "network:")
         if self.about_weights > MOST_WEIGHTS:
-            raise ValueError(f"network: it would have about {self.about_weights:,} weights, more than {MOST_WEIGHTS:,}")
+            raise TetrarchiaError(f"network: it would have about {self.about_weights:,} weights, more than {MOST_WEIGHTS:,}")
 
     @property
     def about_weights(self) -> int:

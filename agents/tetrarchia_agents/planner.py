@@ -9,7 +9,8 @@ from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import WIDEST, SearchBuffers, Width, new_search_buffers
 from tetrarchia_agents.search.selection import plan_all
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_env.evaluation import load_weights, weights_of
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.heuristic import load_weights, weights_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class PlannerAgent(Agent):
     def __post_init__(self) -> None:
         for option in ("beam", "ends", "attacks"):
             if not 1 <= getattr(self, option) <= WIDEST:
-                raise ValueError(f"planner:{option} is from 1 to {WIDEST}, not {getattr(self, option)}")
+                raise TetrarchiaError(f"planner:{option} is from 1 to {WIDEST}, not {getattr(self, option)}")
 
     @classmethod
     def with_weights(cls, weights: NDArray[np.float64]) -> "PlannerAgent":

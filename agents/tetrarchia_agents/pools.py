@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
+from tetrarchia_env.errors import TetrarchiaError
+
 
 @contextmanager
 def pool_of(size: int, killed: str) -> Iterator[ProcessPoolExecutor]:
@@ -22,7 +24,7 @@ def pool_of(size: int, killed: str) -> Iterator[ProcessPoolExecutor]:
                 if process not in others:
                     process.terminate()
             if isinstance(error, BrokenProcessPool):
-                raise ValueError(killed) from None
+                raise TetrarchiaError(killed) from None
             raise
 
 

@@ -14,7 +14,8 @@ from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_agents.turn_search import Amounts, Floats, Plan, PlansUnderWay, TurnSearch, sample
 from tetrarchia_agents.values import check_value, value_reward
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
-from tetrarchia_env.rewards import ShapedReward
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
 
 BATCH = 1024  # games a pass: more do not go faster
 ROWS = 16  # passes have a multiple of it: then a choice does not depend on how many games are played at once, to the last bit
@@ -57,7 +58,7 @@ class PPOAgent(Agent):
             ("finalists", 2 <= self.finalists <= MOST, f"from 2 to {MOST}"),
         ):
             if not fits:
-                raise ValueError(f"ppo:{option} is {wanted}, not {getattr(self, option)!r}")
+                raise TetrarchiaError(f"ppo:{option} is {wanted}, not {getattr(self, option)!r}")
         loaded = load_checkpoint(self.checkpoint)
         object.__setattr__(self, "network", loaded.network)
         object.__setattr__(self, "actions", loaded.config.actions)
@@ -117,7 +118,7 @@ class PPOAgent(Agent):
     def evaluate(self, games: Games, masks: Masks) -> tuple[Floats, Floats]:
         """The same with the masks given; as many columns as the checkpoint has actions."""
         if masks[:, self.actions :].any():
-            raise ValueError(
+            raise TetrarchiaError(
                 f"checkpoint {self.checkpoint!r} knows {self.actions} actions: this game has variants or modules that need more"
             )
         obs, legal = observe(games), masks[:, : self.actions] != 0

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tetrarchia_env import __version__
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import one_line
 
 LOCAL, AUTO = "local", "auto"
@@ -41,7 +42,7 @@ def load_ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError:
-        raise ValueError('this needs Ray: pip install "tetrarchia[ray]"') from None
+        raise TetrarchiaError('this needs Ray: pip install "tetrarchia[ray]"') from None
     return ray
 
 
@@ -50,7 +51,7 @@ def address_of(given: str) -> str:
     address = given or os.environ.get("RAY_ADDRESS", "") or LOCAL
     host, _, port = address.rpartition(":")
     if address not in (LOCAL, AUTO) and not (host and "/" not in host and port.isdecimal() and int(port) < 1 << 16):
-        raise ValueError(f"ray: an address is {ADDRESSES}, not {address!r}")
+        raise TetrarchiaError(f"ray: an address is {ADDRESSES}, not {address!r}")
     return address
 
 
@@ -69,7 +70,7 @@ def connected(given: str, cpus: int | None = None) -> Iterator[None]:
     try:
         yield
     except SystemExit:
-        raise ValueError(ENDED) from None
+        raise TetrarchiaError(ENDED) from None
     finally:
         ray.shutdown()
 
@@ -87,7 +88,7 @@ def _join(ray: Any, **options: Any) -> None:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, _end if before is signal.SIG_DFL else before)
     except Exception as error:  # of whatever kind
-        raise ValueError(f"ray: the cluster at {options['address']!r} does not start or answer ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"ray: the cluster at {options['address']!r} does not start or answer ({one_line(str(error))})") from None
 
 
 def _check_answer(address: str) -> None:
@@ -96,9 +97,9 @@ def _check_answer(address: str) -> None:
     try:
         tried = subprocess.run([sys.executable, "-c", TRY, address], capture_output=True, text=True, errors="replace", timeout=ANSWER)
     except subprocess.TimeoutExpired:
-        raise ValueError(f"ray: what answers at {address!r} is no Ray cluster: it said nothing of use within {ANSWER:.0f} s") from None
+        raise TetrarchiaError(f"ray: what answers at {address!r} is no Ray cluster: it said nothing of use within {ANSWER:.0f} s") from None
     if tried.returncode:
-        raise ValueError(f"ray: there is no joining the cluster at {address!r} ({_reason(tried.stderr)})")
+        raise TetrarchiaError(f"ray: there is no joining the cluster at {address!r} ({_reason(tried.stderr)})")
 
 
 def _check_port(address: str) -> None:
@@ -108,7 +109,7 @@ def _check_port(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECTION).close()
     except OSError as error:
-        raise ValueError(f"ray: no cluster is at {address!r} ({error.strerror or error}): an address is {ADDRESSES}") from None
+        raise TetrarchiaError(f"ray: no cluster is at {address!r} ({error.strerror or error}): an address is {ADDRESSES}") from None
 
 
 def _reason(noise: str) -> str:
@@ -130,14 +131,14 @@ def check_nodes(modules: Sequence[str]) -> None:
         try:
             _check_node(name, *ray.get(answer, timeout=NODE_ANSWER))
         except (ray.exceptions.RayError, TimeoutError) as error:
-            raise ValueError(f"ray: node {name} starts no process ({_reason(str(error))})") from None
+            raise TetrarchiaError(f"ray: node {name} starts no process ({_reason(str(error))})") from None
 
 
 def _check_node(name: str, version: str, trouble: str) -> None:
     if version and version != __version__:
-        raise ValueError(f"ray: node {name} has version {version} of tetrarchia, not {__version__}: install the same on all nodes")
+        raise TetrarchiaError(f"ray: node {name} has version {version} of tetrarchia, not {__version__}: install the same on all nodes")
     if trouble:
-        raise ValueError(f"ray: node {name} cannot load tetrarchia ({trouble}): install version {__version__} there, with its extras")
+        raise TetrarchiaError(f"ray: node {name} cannot load tetrarchia ({trouble}): install version {__version__} there, with its extras")
 
 
 def _question(modules: tuple[str, ...]) -> Callable[[], tuple[str, str]]:

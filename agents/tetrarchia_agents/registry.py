@@ -10,6 +10,7 @@ from typing import Any
 
 from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import near
 
 # Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
@@ -43,9 +44,11 @@ def _made(agent: Any, name: str, given: list[str]) -> Agent:
     for option in given:
         key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
         if key not in options:
-            raise ValueError(f"agent {name} has no option {key or option!r}{near(key, options)}: it has {', '.join(options) or 'none'}")
+            raise TetrarchiaError(
+                f"agent {name} has no option {key or option!r}{near(key, options)}: it has {', '.join(options) or 'none'}"
+            )
         if key in chosen:
-            raise ValueError(f"agent {name}: option {key} is given twice in {':'.join([name, *given])!r}")
+            raise TetrarchiaError(f"agent {name}: option {key} is given twice in {':'.join([name, *given])!r}")
         chosen[key] = _read(f"{name}:{key}", value, options[key].type)
     made: Agent = agent(**chosen)
     return made
@@ -56,7 +59,7 @@ def _class_of(name: str) -> Any:
     try:
         return getattr(import_module(module), kind)
     except ModuleNotFoundError as error:
-        raise ValueError(f"agent {name} needs the package {error.name}: pip install 'tetrarchia[train]'") from None
+        raise TetrarchiaError(f"agent {name} needs the package {error.name}: pip install 'tetrarchia[train]'") from None
 
 
 def _own_class(name: str) -> Any:
@@ -64,13 +67,13 @@ def _own_class(name: str) -> Any:
     module, _, kind = name.rpartition(".")
     if not all(part.isidentifier() for part in name.split(".")) or not module:
         choices = f"choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent"
-        raise ValueError(f"unknown agent {name!r}{near(name, AGENTS)}: {choices}")
+        raise TetrarchiaError(f"unknown agent {name!r}{near(name, AGENTS)}: {choices}")
     home = _own_module(module, name)
     agent = getattr(home, kind, None)
     if agent is None:
-        raise ValueError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{near(kind, dir(home))}")
+        raise TetrarchiaError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{near(kind, dir(home))}")
     if not isinstance(agent, type) or not all(callable(getattr(agent, method, None)) for method in METHODS):
-        raise ValueError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
+        raise TetrarchiaError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
     return agent
 
 
@@ -78,9 +81,9 @@ def _own_module(module: str, name: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise ValueError(f"agent {name}: {error}") from error
+        raise TetrarchiaError(f"agent {name}: {error}") from error
     except (Exception, SystemExit) as error:  # whatever a stranger's module does when it is loaded
-        raise ValueError(f"agent {name}: {module} cannot be loaded ({type(error).__name__}: {error})") from error
+        raise TetrarchiaError(f"agent {name}: {module} cannot be loaded ({type(error).__name__}: {error})") from error
 
 
 def _own_agent(agent: Any, name: str, given: list[str]) -> Agent:
@@ -89,7 +92,7 @@ def _own_agent(agent: Any, name: str, given: list[str]) -> Agent:
     except ValueError:
         raise
     except Exception as error:
-        raise ValueError(f"agent {name} cannot be made ({type(error).__name__}: {error})") from error
+        raise TetrarchiaError(f"agent {name} cannot be made ({type(error).__name__}: {error})") from error
 
 
 @contextmanager
@@ -113,7 +116,7 @@ def _read(option: str, value: str, kind: Any) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise ValueError(f"{option} is a {'whole ' if kind is int else ''}number, not {value!r}") from None
+        raise TetrarchiaError(f"{option} is a {'whole ' if kind is int else ''}number, not {value!r}") from None
 
 
 def make_agents(names: str, players: int | None = None) -> tuple[Agent, ...]:
@@ -125,8 +128,8 @@ def named(names: str, players: int | None = None) -> list[str]:
     """The name of each player's agent."""
     given = names.split(",")
     if players is not None and players not in PLAYERS:
-        raise ValueError(f"players: 1 to 4 share the four Emperors, not {players}")
+        raise TetrarchiaError(f"players: 1 to 4 share the four Emperors, not {players}")
     if len(given) not in (PLAYERS if players is None else (1, players)):
         wanted = "one to four names" if players is None else f"one name or {players}"
-        raise ValueError(f"agents: give {wanted}, with commas, not {names!r}")
+        raise TetrarchiaError(f"agents: give {wanted}, with commas, not {names!r}")
     return given * players if players is not None and len(given) == 1 else given

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tetrarchia_agents.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, checked_actions, rng_states, seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
 
 Player = TypeVar("Player")
 
@@ -21,7 +22,7 @@ PLAYERS = {1: (0, 0, 0, 0), 2: (0, 0, 1, 1), 3: (0, 0, 1, 2), 4: (0, 1, 2, 3)}
 def assign_players(players: Sequence[Player]) -> tuple[Player, ...]:
     """R13.1: the player of each Emperor, for one to four players."""
     if len(players) not in PLAYERS:
-        raise ValueError(f"one to four players share the Emperors, not {len(players)}")
+        raise TetrarchiaError(f"one to four players share the Emperors, not {len(players)}")
     return tuple(players[player] for player in PLAYERS[len(players)])
 
 
@@ -34,7 +35,7 @@ class TeamPolicy:
 
     def __init__(self, agents: Sequence[Agent], env_ids: int, seed: int = 0) -> None:
         if len(agents) != len(EMPERORS):
-            raise ValueError(f"four agents, one for each of {', '.join(EMPERORS)}, not {len(agents)}")
+            raise TetrarchiaError(f"four agents, one for each of {', '.join(EMPERORS)}, not {len(agents)}")
         self._agents = list({id(agent): agent for agent in agents}.values())
         self._agent_of = np.array([[id(one) for one in self._agents].index(id(agent)) for agent in agents])
         self._salt = rng_states(rng_states(seed_array(seed)))

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tetrarchia_env.rewards import ShapedReward
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
 
 GAMMA = 1.0  # a discount for each step would teach to end turns early; the discount is for each turn, in the terminal reward
 WIN, LOSS = 2.0, 0.0  # a loss costs nothing: else a policy would learn to put off the end
@@ -20,11 +21,11 @@ def value_reward(card: dict[str, Any], checkpoint: str) -> ShapedReward:
         options = USUAL | card.get("made", {}).get("options", {})
         return shaped_reward(float(options["final_turn_discount"]), float(options["shaping_coef"]))
     except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"checkpoint {checkpoint!r} is damaged: its card's options cannot be read ({error})") from None
+        raise TetrarchiaError(f"checkpoint {checkpoint!r} is damaged: its card's options cannot be read ({error})") from None
 
 
 def check_value(card: dict[str, Any], checkpoint: str) -> None:
     """ValueError if only the policy of this checkpoint was trained: neither by PPO nor by a search."""
     made = card.get("made", {})
     if "timesteps" not in made and not made.get("num_values"):
-        raise ValueError(f"checkpoint {checkpoint!r} has no trained value, which ppo:turns needs: choose one that was trained by PPO")
+        raise TetrarchiaError(f"checkpoint {checkpoint!r} has no trained value, which ppo:turns needs: choose one that was trained by PPO")

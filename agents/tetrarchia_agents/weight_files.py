@@ -6,6 +6,7 @@ safetensors: eight bytes that tell the length of a JSON table, the table (name: 
 import json
 from typing import Any
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import shortened
 
 LENGTH = 8  # bytes that tell the table's length
@@ -17,22 +18,22 @@ def check_shapes(content: bytes, wanted: dict[str, list[int]]) -> None:
     """ValueError, in a clause, unless the file holds exactly these weights."""
     table = read_table(content)
     for name in sorted(wanted.keys() ^ table.keys()):
-        raise ValueError(f"{shortened(name)} is {'missing' if name in wanted else 'unknown'}")
+        raise TetrarchiaError(f"{shortened(name)} is {'missing' if name in wanted else 'unknown'}")
     for name, shape in wanted.items():
         entry = table[name]
         if not isinstance(entry, dict) or entry.get("shape") != shape or entry.get("dtype") not in NUMBERS:
-            raise ValueError(f"{name} is of shape {shape} and {' or '.join(NUMBERS)}, not {shortened(entry)}")
+            raise TetrarchiaError(f"{name} is of shape {shape} and {' or '.join(NUMBERS)}, not {shortened(entry)}")
 
 
 def read_table(content: bytes) -> dict[str, Any]:
     """The table at the beginning, by the weights' names."""
     length = int.from_bytes(content[:LENGTH], "little")
     if len(content) < LENGTH or not 0 < length <= min(LARGEST_TABLE, len(content) - LENGTH):
-        raise ValueError("the weights have no table at their beginning")
+        raise TetrarchiaError("the weights have no table at their beginning")
     try:
         table = json.loads(content[LENGTH : LENGTH + length].decode("utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError("the table of the weights is not JSON") from None
+        raise TetrarchiaError("the table of the weights is not JSON") from None
     if not isinstance(table, dict):
-        raise ValueError("the table of the weights is none")
+        raise TetrarchiaError("the table of the weights is none")
     return {name: entry for name, entry in table.items() if name != "__metadata__"}

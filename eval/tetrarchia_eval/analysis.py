@@ -16,6 +16,7 @@ import numpy as np
 from tetrarchia_agents import GameResult
 from tetrarchia_env.board import EMPERORS, ROMAN_PROVINCES, SPACES
 from tetrarchia_env.constants import OUTCOMES
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.match import Match
 from tetrarchia_eval.statistics import Estimate, PairedTest, bootstrap_mean, by_seed, compare_scores, compare_wins, holm, wilson_by_seed
 
@@ -50,7 +51,7 @@ class Summary:
 def summarize(games: Sequence[GameResult], seed: int = 0) -> Summary:
     """All these games as one; the seed is the bootstrap's, the same games always give the same figures."""
     if not games:
-        raise ValueError("a summary needs at least one game, not none")
+        raise TetrarchiaError("a summary needs at least one game, not none")
     seeds, won = [game.seed for game in games], [game.won for game in games]
     decisions = sum(sum(game.decisions) for game in games)
     endings = Counter(game.outcome for game in games)
@@ -101,7 +102,7 @@ def compare_games(
     """The games of two names, as far as both have played the same; the seed is that of bootstrap and permutations."""
     pairs = shared(first[1], second[1])
     if not pairs:
-        raise ValueError(f"{first[0]} and {second[0]} have no game with the same level and seed to compare them by")
+        raise TetrarchiaError(f"{first[0]} and {second[0]} have no game with the same level and seed to compare them by")
     wins = compare_wins([one.won for one, _ in pairs], [other.won for _, other in pairs])
     rng = np.random.default_rng(seed)
     score = compare_scores([one.score for one, _ in pairs], [other.score for _, other in pairs], rng)
@@ -192,7 +193,7 @@ def _joined(mate: str, joiner: str, emperor: str) -> Names:
 def pair_of(agents: Sequence[str]) -> tuple[str, str]:
     """Who has the East and who the West; ValueError if a couple is divided."""
     if agents[0] != agents[1] or agents[2] != agents[3]:
-        raise ValueError(f"pair play gives each couple of Emperors to one agent, unlike {','.join(agents)}")
+        raise TetrarchiaError(f"pair play gives each couple of Emperors to one agent, unlike {','.join(agents)}")
     return agents[0], agents[2]
 
 
@@ -203,7 +204,7 @@ def ad_hoc_of(agents: Sequence[str]) -> tuple[str, str, str]:
             return next(name for name in agents if name != joiner), joiner, emperor
     if len(set(agents)) == 1:
         return agents[0], agents[0], ""
-    raise ValueError(f"ad hoc teamwork gives three Emperors to one agent and the fourth to another, unlike {','.join(agents)}")
+    raise TetrarchiaError(f"ad hoc teamwork gives three Emperors to one agent and the fourth to another, unlike {','.join(agents)}")
 
 
 def pair_matrix(matches: Iterable[Match]) -> Matrix:

@@ -15,6 +15,7 @@ import numpy as np
 from tetrarchia_agents import GameResult, assign_players
 from tetrarchia_agents.registry import named
 from tetrarchia_env import __version__
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
 from tetrarchia_eval.match import FORMAT, Match, MatchSpec
@@ -135,7 +136,7 @@ class Arena:
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
+        raise TetrarchiaError(f"{name} is a whole number from 1 on, not {value!r}")
 
 
 @dataclass

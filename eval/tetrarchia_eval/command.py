@@ -10,6 +10,7 @@ from pathlib import Path
 from tetrarchia_agents import assign_players
 from tetrarchia_agents.ray_cluster import address_of, load_ray
 from tetrarchia_agents.registry import named
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_folder
 from tetrarchia_env.messages import printable
 from tetrarchia_env.options import Options
@@ -113,7 +114,7 @@ def _workers(config: EvalConfig, teams: Sequence[LineUp]) -> Iterator[tuple[int,
 def _report(config: EvalConfig, folder: Path) -> None:
     """Write the page of results again."""
     if config != EvalConfig(report=folder, out=config.out):
-        raise ValueError("report: the page is made of kept results alone: give no option beside it but out")
+        raise TetrarchiaError("report: the page is made of kept results alone: give no option beside it but out")
     page = config.out or PAGE
     write_report(folder, page)
     print(f"written: {printable(page)}")
@@ -122,7 +123,7 @@ def _report(config: EvalConfig, folder: Path) -> None:
 def _verify(config: EvalConfig, folder: Path) -> None:
     """Play the first games of kept results again, and tell which differ."""
     if config != EvalConfig(verify=folder, games=config.games):
-        raise ValueError("verify: agents, rules and seeds are those of the files: give no option beside it but games")
+        raise TetrarchiaError("verify: agents, rules and seeds are those of the files: give no option beside it but games")
     todo, roster = verify.verifications(folder, verify.GAMES if config.games is None else config.games), Roster()
     with showing(sum(one.games for one in todo)) as progress_of:
         verdicts = [verify.verify_file(one, roster, progress_of(str(one.path))) for one in todo]
@@ -133,7 +134,7 @@ def _verify(config: EvalConfig, folder: Path) -> None:
         f"new fingerprints in {sum(verdict.is_rewritten for verdict in verdicts)} files"
     )
     if differences:
-        raise ValueError(f"verify: {len(differences)} of {len(verdicts)} files do not agree with the agents of today")
+        raise TetrarchiaError(f"verify: {len(differences)} of {len(verdicts)} files do not agree with the agents of today")
 
 
 def _play(teams: Sequence[LineUp], arena: Arena, place: Callable[[], str]) -> dict[str, Match]:
@@ -194,12 +195,12 @@ def _check_goals(config: EvalConfig) -> None:
         if config.cross_play or config.against:
             _check_out_folder(config.out)
         elif config.out.suffix != ".jsonl" or config.out.is_dir():
-            raise ValueError(f"out: one line-up is kept in a file that ends with .jsonl, not {str(config.out)!r}")
+            raise TetrarchiaError(f"out: one line-up is kept in a file that ends with .jsonl, not {str(config.out)!r}")
 
 
 def _check_out_folder(out: Path) -> None:
     if out.suffix == ".jsonl" or (out.exists() and not out.is_dir()):
-        raise ValueError(f"out: several line-ups are kept in a folder, a file for each, not {str(out)!r}")
+        raise TetrarchiaError(f"out: several line-ups are kept in a folder, a file for each, not {str(out)!r}")
 
 
 def _check_distinct(files: dict[str, Path]) -> None:
@@ -207,7 +208,7 @@ def _check_distinct(files: dict[str, Path]) -> None:
     owners: dict[Path, str] = {}
     for name, path in files.items():
         if path in owners:
-            raise ValueError(f"out: {owners[path]} and {name} would both be kept in {path}: play them into different folders")
+            raise TetrarchiaError(f"out: {owners[path]} and {name} would both be kept in {path}: play them into different folders")
         owners[path] = name
 
 
@@ -217,7 +218,7 @@ def _rivals(config: EvalConfig) -> dict[str, str]:
     for names in (config.agents, *config.against):
         word = team_label(assign_players(named(names, config.players)))
         if word in found:
-            raise ValueError(f"against: {word} would be compared with itself: give each line-up once")
+            raise TetrarchiaError(f"against: {word} would be compared with itself: give each line-up once")
         found[word] = names
     return found
 
@@ -226,9 +227,9 @@ def _cross_play(config: EvalConfig) -> dict[str, str]:
     """Every pair, then every ad hoc team; an agent with itself is played once, as a pair."""
     names = list(dict.fromkeys(config.agents.split(",")))
     if config.against or config.players is not None:
-        raise ValueError("cross-play has its own line-ups: give neither against nor players beside it")
+        raise TetrarchiaError("cross-play has its own line-ups: give neither against nor players beside it")
     if len(names) < 2:
-        raise ValueError(f"cross-play: give at least two agents, with commas, not {config.agents!r}")
+        raise TetrarchiaError(f"cross-play: give at least two agents, with commas, not {config.agents!r}")
     ad_hoc = [one for one in ad_hoc_teams(names) if len(set(one.agents)) == 2]
     teams = {PAIRS: pair_teams(names), AD_HOC: ad_hoc}
     return {f"{kind}/{one.label}": ",".join(one.agents) for kind, some in teams.items() for one in some}

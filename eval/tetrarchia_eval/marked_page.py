@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from tetrarchia_env.errors import TetrarchiaError
+
 BEGIN, END = "<!-- {name}: written by docs/{script} -->", "<!-- end of {name} -->"
 
 
@@ -12,7 +14,7 @@ def filled(page: Path, script: str, parts: Mapping[str, str]) -> str:
     for name, part in parts.items():
         begin, end = BEGIN.format(name=name, script=Path(script).name), END.format(name=name)
         if not 0 <= text.find(begin) < text.find(end):
-            raise ValueError(f"{page.name} needs the marks {begin} and {end}, in this order")
+            raise TetrarchiaError(f"{page.name} needs the marks {begin} and {end}, in this order")
         before, rest = text.split(begin, 1)
         text = f"{before}{begin}\n{part}\n{end}{rest.split(end, 1)[1]}"
     return text

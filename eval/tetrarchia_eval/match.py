@@ -15,6 +15,7 @@ from tetrarchia_agents import GameResult
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MOST_TURNS, Options
@@ -53,16 +54,16 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         try:
             return msgspec.convert(entries, cls)
         except msgspec.ValidationError as error:
-            raise ValueError(_complaint(error, entries)) from None
+            raise TetrarchiaError(_complaint(error, entries)) from None
 
     def __post_init__(self) -> None:
         if set(self.fingerprints) != set(self.agents):
-            raise ValueError(f"fingerprints: one for each of {', '.join(dict.fromkeys(self.agents))}, not {self.fingerprints!r}")
+            raise TetrarchiaError(f"fingerprints: one for each of {', '.join(dict.fromkeys(self.agents))}, not {self.fingerprints!r}")
         if len(set(self.levels)) < len(self.levels):
-            raise ValueError(f"levels: at least one, and each once, not {list(self.levels)!r}")
+            raise TetrarchiaError(f"levels: at least one, and each once, not {list(self.levels)!r}")
         for level in self.levels:
             if self.options(level).level != level:
-                raise ValueError(f"level {level!r} is not that of scenario {self.arguments['scenario']!r}")
+                raise TetrarchiaError(f"level {level!r} is not that of scenario {self.arguments['scenario']!r}")
         seed_array([self.seed, self.first_seed, self.first_seed + self.games - 1])
 
     @property
@@ -103,7 +104,7 @@ class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.outcome == "won" and self.borders < BORDERS:
-            raise ValueError(f"won, with {self.borders} of {BORDERS} borders secured")
+            raise TetrarchiaError(f"won, with {self.borders} of {BORDERS} borders secured")
 
 
 class _Version(msgspec.Struct):
@@ -139,13 +140,13 @@ def read_spec(line: bytes) -> MatchSpec:
     try:
         version = msgspec.json.decode(line, type=_Version)
         if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
-            raise ValueError(
+            raise TetrarchiaError(
                 f"it is of format {shortened(version.format)} and environment {shortened(version.environment)}, "
                 f"not {FORMAT} and {ENVIRONMENT!r}"
             )
         return msgspec.json.decode(line, type=MatchSpec)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"line 1 is damaged: {_damage(error, line, MatchSpec)}") from None
+        raise TetrarchiaError(f"line 1 is damaged: {_damage(error, line, MatchSpec)}") from None
 
 
 def read_game(index: int, line: bytes, spec: MatchSpec) -> GameResult:
@@ -153,12 +154,12 @@ def read_game(index: int, line: bytes, spec: MatchSpec) -> GameResult:
     try:
         found = _game_line.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"line {index + 2} is damaged: {_damage(error, line, GameLine)}") from None
+        raise TetrarchiaError(f"line {index + 2} is damaged: {_damage(error, line, GameLine)}") from None
     most = spec.arguments.get("max_turns", Options.max_turns)
     if found.turns > most:
-        raise ValueError(f"line {index + 2} is damaged: {found.turns} turns, but games end after {most}")
+        raise TetrarchiaError(f"line {index + 2} is damaged: {found.turns} turns, but games end after {most}")
     if index >= spec.total or (found.level, found.seed) != spec.job(index):
-        raise ValueError(f"line {index + 2} is damaged: it is not game {index} of the match that line 1 describes")
+        raise TetrarchiaError(f"line {index + 2} is damaged: it is not game {index} of the match that line 1 describes")
     return GameResult(*msgspec.structs.astuple(found))
 
 
@@ -199,7 +200,7 @@ def team_label(agents: Sequence[str]) -> str:
         names = [agents[players.index(player)] for player in sorted(set(players))]
         if assign_players(names) == tuple(agents):
             return ",".join(names)
-    raise ValueError(f"four agents, one for each Emperor, not {','.join(agents)}")
+    raise TetrarchiaError(f"four agents, one for each Emperor, not {','.join(agents)}")
 
 
 def rules_label(spec: MatchSpec) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, check_writable
 from tetrarchia_eval.analysis import Matrix
 from tetrarchia_eval.statistics import Estimate
@@ -59,7 +60,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     """ValueError if a picture cannot be made or written there."""
     ending = Path(path).suffix
     if ending not in METADATA:
-        raise ValueError(f"a picture is written as {' or '.join(METADATA)}, not {ending or os.fspath(path)!r}")
+        raise TetrarchiaError(f"a picture is written as {' or '.join(METADATA)}, not {ending or os.fspath(path)!r}")
     check_writable(Path(path))
     library("matplotlib")
 
@@ -204,7 +205,7 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ValueError('pictures of results need matplotlib: pip install "tetrarchia[plots]"') from None
+        raise TetrarchiaError('pictures of results need matplotlib: pip install "tetrarchia[plots]"') from None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import ray
 
 from tetrarchia_agents.ray_cluster import connected
 from tetrarchia_env import __version__
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import one_line
 from tetrarchia_eval.match import MatchSpec, read_spec, spec_line
 from tetrarchia_eval.workers import PlayedChunk, Roster, ThisProcess
@@ -63,7 +64,7 @@ class RayWorkers:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise ValueError(LOST.format(reason=one_line(str(error)))) from None
+            raise TetrarchiaError(LOST.format(reason=one_line(str(error)))) from None
         return played
 
     def _look(self) -> None:
@@ -89,9 +90,13 @@ def _player() -> Callable[[str, str, str, int, int], Any]:
             from tetrarchia_env import __version__ as found
             from tetrarchia_eval.ray_workers import play_here
         except ImportError as error:
-            raise ValueError(f"ray: node {platform.node()} cannot load tetrarchia ({error}): install version {version} there") from None
+            raise TetrarchiaError(
+                f"ray: node {platform.node()} cannot load tetrarchia ({error}): install version {version} there"
+            ) from None
         if found != version:
-            raise ValueError(f"ray: node {platform.node()} has version {found} of tetrarchia, not {version}: install the same on all nodes")
+            raise TetrarchiaError(
+                f"ray: node {platform.node()} has version {found} of tetrarchia, not {version}: install the same on all nodes"
+            )
         return play_here(folder, line, range(start, stop))
 
     return play
@@ -113,9 +118,11 @@ def _checked(line: str) -> MatchSpec:
         try:
             found = _roster.fingerprint(name)
         except ValueError as error:
-            raise ValueError(f"ray: node {platform.node()} cannot make an agent: {error}") from None
+            raise TetrarchiaError(f"ray: node {platform.node()} cannot make an agent: {error}") from None
         if found != wanted:
-            raise ValueError(f"ray: node {platform.node()} has another version of {name} ({found}, not {wanted}): give it the same files")
+            raise TetrarchiaError(
+                f"ray: node {platform.node()} has another version of {name} ({found}, not {wanted}): give it the same files"
+            )
     return spec
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_writable, naming, read_bounded, write_whole
 from tetrarchia_env.schema import one_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
@@ -44,7 +45,7 @@ class ResultFile:
             file = cls(Path(path), read_spec(lines[0]), size=len(lines[0]) + 1)
             file._read(lines[1:])
             if not (unfinished_ok or file.is_finished):
-                raise ValueError(
+                raise TetrarchiaError(
                     f"it is unfinished, with {len(file.games)} of {file.spec.total} games: run the same command again to go on"
                 )
             return file
@@ -59,7 +60,7 @@ class ResultFile:
         with _told_of(path):
             _check_same(spec, file.spec)
             if not (file.is_finished or os.access(path, os.W_OK)):
-                raise ValueError("it is unfinished and cannot be written")
+                raise TetrarchiaError("it is unfinished and cannot be written")
         return file
 
     @property
@@ -103,7 +104,7 @@ class ResultFile:
     def _catch_up(self) -> None:
         """Read what was not there when this was loaded."""
         if os.path.getsize(self.path) < self.size:
-            raise ValueError("another program has made it shorter meanwhile: run the same command again")
+            raise TetrarchiaError("another program has made it shorter meanwhile: run the same command again")
         lines = _whole_lines(self.path, self.size)
         if not self.size:
             _check_first(lines, self.path)
@@ -131,7 +132,7 @@ def _told_of(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = str(error)
     else:
         return
-    raise ValueError(f"results {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"results {os.fspath(path)}: {one_line(reason)}")
 
 
 def _whole_lines(path: Path, start: int) -> list[bytes]:
@@ -142,9 +143,9 @@ def _whole_lines(path: Path, start: int) -> list[bytes]:
 def _check_first(lines: Sequence[bytes], path: Path) -> None:
     """There is a first line, to its end."""
     if not lines and path.stat().st_size:
-        raise ValueError("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
+        raise TetrarchiaError("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
     if not lines:
-        raise ValueError("it is empty")
+        raise TetrarchiaError("it is empty")
 
 
 def _create(path: Path, text: str) -> bool:
@@ -175,7 +176,7 @@ def _lock(file: IO[str]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise ValueError("another process writes into it: let it finish, or choose another file") from None
+        raise TetrarchiaError("another process writes into it: let it finish, or choose another file") from None
 
 
 def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:
@@ -183,10 +184,10 @@ def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:
     ours, theirs = wanted.identity(), found.identity()
     differing = [f"{name} {theirs[name]!r}, not {ours[name]!r}" for name in ours if theirs[name] != ours[name]]
     if differing:
-        raise ValueError(f"it holds another match, of {'; '.join(differing)}: choose another file")
+        raise TetrarchiaError(f"it holds another match, of {'; '.join(differing)}: choose another file")
     for name, version in wanted.fingerprints.items():
         if found.fingerprints[name] != version:
-            raise ValueError(
+            raise TetrarchiaError(
                 f"it holds games of another version of {name} ({found.fingerprints[name]}, now it is {version}): "
                 "choose another file or delete this one"
             )

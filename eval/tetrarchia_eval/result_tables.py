@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_writable, write_whole
 from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import ENDINGS, Comparison, Lead, Matrix, Summary
@@ -95,7 +96,7 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"a row of this table has {len(self.columns)} cells, not {len(row)}: {list(row)}")
+                raise TetrarchiaError(f"a row of this table has {len(self.columns)} cells, not {len(row)}: {list(row)}")
 
     def markdown(self) -> str:
         """To read; columns of words stand at the left, numbers at the right."""
@@ -159,7 +160,7 @@ def check_table(path: str | os.PathLike[str]) -> None:
     """ValueError if a table cannot be written there."""
     ending = Path(path).suffix
     if ending not in FORMS:
-        raise ValueError(f"a table is written as {', '.join(FORMS)}, not {ending or os.fspath(path)!r}")
+        raise TetrarchiaError(f"a table is written as {', '.join(FORMS)}, not {ending or os.fspath(path)!r}")
     check_writable(Path(path))
 
 

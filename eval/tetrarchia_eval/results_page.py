@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_writable, write_whole
 from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import (
@@ -18,7 +19,11 @@ from tetrarchia_eval.analysis import (
     pair_of,
     shared,
 )
-from tetrarchia_eval.chapters import (
+from tetrarchia_eval.match import Match, MatchSpec, team_label
+from tetrarchia_eval.plots import matrix_plot
+from tetrarchia_eval.result_files import load_match
+from tetrarchia_eval.result_tables import comparison_table, markdown_text, matrix_table
+from tetrarchia_eval.sections import (
     TESTS,
     Album,
     Matches,
@@ -32,10 +37,6 @@ from tetrarchia_eval.chapters import (
     standard_levels,
     sweep,
 )
-from tetrarchia_eval.match import Match, MatchSpec, team_label
-from tetrarchia_eval.plots import matrix_plot
-from tetrarchia_eval.result_files import load_match
-from tetrarchia_eval.result_tables import comparison_table, markdown_text, matrix_table
 
 Lenders = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # of agents: how they are told, and who lent them
 PICTURES = "pictures/results"  # beside the page
@@ -70,7 +71,7 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     _check_chapters(results)
     found = {name: load_matches(results, name) for name in FOLDERS}
     if not any(found.values()):
-        raise ValueError(f"there are no results to report in {results}: no file {' or '.join(f'{name}/*.jsonl' for name in FOLDERS)}")
+        raise TetrarchiaError(f"there are no results to report in {results}: no file {' or '.join(f'{name}/*.jsonl' for name in FOLDERS)}")
     album = Album(goal.parent / PICTURES, PICTURES)
     album.folder.mkdir(parents=True, exist_ok=True)
     parts = [HEAD.format(folder=results.name), *_chapters(found, album), METHODS, _played_with(found)]
@@ -87,7 +88,7 @@ def _check_chapters(results: Path) -> None:
     """Nobody should think that a file is on the page when no chapter reads it."""
     unread = sorted(path for path in results.rglob("*.jsonl") if path.parent not in [results / name for name in FOLDERS])
     if unread:
-        raise ValueError(f"no chapter reads {', '.join(map(str, unread))}: a result file belongs in one of {', '.join(FOLDERS)}")
+        raise TetrarchiaError(f"no chapter reads {', '.join(map(str, unread))}: a result file belongs in one of {', '.join(FOLDERS)}")
 
 
 def _chapters(found: Mapping[str, Matches], album: Album) -> Iterator[str]:
@@ -209,7 +210,7 @@ def _where(matches: Matches) -> str:
     (first, one), *others = matches.items()
     for file, match in others:
         if match.spec.levels != one.spec.levels:
-            raise ValueError(f"{first} and {file} are of different levels: a matrix needs all teams at the same ones")
+            raise TetrarchiaError(f"{first} and {file} are of different levels: a matrix needs all teams at the same ones")
     levels, counts = one.spec.levels, sorted({len(match.games) for match in matches.values()})
     games = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     return f"level{'s' * (len(levels) > 1)} {', '.join(levels)}, {games} games a team"

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from tetrarchia_app.benchmarks.rates import Row
 from tetrarchia_eval.arena import Chunks, InOrder, hand_out, match_spec
-from tetrarchia_eval.benchmark import Row
 from tetrarchia_eval.match import MatchSpec
 from tetrarchia_eval.ray_workers import RayWorkers, ray_workers
 from tetrarchia_eval.result_files import ResultFile

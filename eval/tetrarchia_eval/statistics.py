@@ -14,6 +14,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from tetrarchia_env.errors import TetrarchiaError
+
 Z = NormalDist().inv_cdf(0.975)
 RESAMPLES = 10_000
 FLIPS = 99_999  # one less than a round number: the real signs count as one more
@@ -47,7 +49,7 @@ def wilson(wins: int, games: int) -> Estimate:
     '90% (83% to 94%)'
     """
     if not 0 <= wins <= games or games == 0:
-        raise ValueError(f"a win rate needs at least one game and no more wins than games, not {wins} of {games}")
+        raise TetrarchiaError(f"a win rate needs at least one game and no more wins than games, not {wins} of {games}")
     return _wilson(wins / games, games)
 
 
@@ -112,7 +114,7 @@ def log_mcnemar(only_first: int, only_second: int) -> float:
     """
     few, tosses = min(only_first, only_second), only_first + only_second
     if few < 0:
-        raise ValueError(f"pairs are counted from 0 on, not {only_first} and {only_second}")
+        raise TetrarchiaError(f"pairs are counted from 0 on, not {only_first} and {only_second}")
     largest = math.lgamma(tosses + 1) - math.lgamma(few + 1) - math.lgamma(tosses - few + 1) - tosses * math.log(2)
     steps = np.arange(few, 0, -1)
     tail = 1 + float(np.cumprod(steps / (tosses - steps + 1)).sum())
@@ -126,7 +128,7 @@ def tango(only_first: int, only_second: int, pairs: int) -> Estimate:
     Statistics in Medicine 17 (1998), 891-908.
     """
     if pairs < 1 or min(only_first, only_second) < 0 or only_first + only_second > pairs:
-        raise ValueError(f"a paired difference needs pairs, some won by one alone, not {only_first} and {only_second} of {pairs}")
+        raise TetrarchiaError(f"a paired difference needs pairs, some won by one alone, not {only_first} and {only_second} of {pairs}")
     low = _lower_limit(only_first, only_second, pairs)
     return Estimate((only_first - only_second) / pairs, low, -_lower_limit(only_second, only_first, pairs))
 
@@ -183,12 +185,12 @@ def _chunks(rows: int, width: int) -> Iterator[int]:
 def _numbers(what: str, values: ArrayLike) -> Numbers:
     numbers = np.asarray(values, dtype=np.float64).ravel()
     if len(numbers) == 0:
-        raise ValueError(f"{what} needs at least one game, not none")
+        raise TetrarchiaError(f"{what} needs at least one game, not none")
     return numbers
 
 
 def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[Numbers, Numbers]:
     one, other = _numbers("a comparison", first), _numbers("a comparison", second)
     if len(one) != len(other):
-        raise ValueError(f"a comparison needs as many games of the first as of the second, not {len(one)} and {len(other)}")
+        raise TetrarchiaError(f"a comparison needs as many games of the first as of the second, not {len(one)} and {len(other)}")
     return one, other

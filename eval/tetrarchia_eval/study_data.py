@@ -14,9 +14,9 @@ import numpy as np
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.files import atomic_write
 from tetrarchia_env.notation import action_id, play_replay
-from tetrarchia_env.study import Player, StudyGame, read_study
 from tetrarchia_eval.result_tables import Cell, Column, Table, percent, short, write_table
 from tetrarchia_eval.statistics import Estimate, wilson_by_seed
+from tetrarchia_eval.study import Player, StudyGame, read_study
 
 NUMPY = "study.npz"
 GAME_COLUMNS = ("game", "seed", "level", "rules", "team", "persons", "won", "outcome", "score", "turns", "actions", "version")

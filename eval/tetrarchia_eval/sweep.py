@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import DIGITS
 from tetrarchia_eval.statistics import Estimate, wilson_by_seed
 
@@ -51,7 +52,7 @@ def grid(rates: Mapping[str, float]) -> Grid:
     choices = RULEBOOK if set(rates) <= set(RULEBOOK_LEVELS) else EVERY
     strange = sorted(set(rates) - set(EVERY_LEVEL))
     if strange:
-        raise ValueError(f"a level is four digits, 2-5 tokens, 0-3 fleets, Revolts and armies, not {strange[0]!r}")
+        raise TetrarchiaError(f"a level is four digits, 2-5 tokens, 0-3 fleets, Revolts and armies, not {strange[0]!r}")
     values = np.array([rates.get(level, np.nan) for level in levels_of(choices)], dtype=np.float64)
     return Grid(choices, values.reshape(len(choices[0]) * len(choices[1]), -1))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace as replace_entries
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.match import GameLine
 from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import Roster, play_chunk
@@ -47,7 +48,7 @@ def verifications(folder: str | os.PathLike[str], games: int = GAMES) -> list[Ve
     """Of every result file below this folder; ValueError if there is none."""
     paths = sorted(Path(folder).rglob("*.jsonl"))
     if not paths:
-        raise ValueError(f"verify: there is no result file below {os.fspath(folder)}")
+        raise TetrarchiaError(f"verify: there is no result file below {os.fspath(folder)}")
     return [_verification(path, games) for path in paths]
 
 

@@ -25,8 +25,8 @@ from torchrl.envs.utils import ExplorationType, set_exploration_type
 
 from tetrarchia_env import env
 from tetrarchia_env.constants import EMPERORS
-from tetrarchia_env.parallel import TetrarchiaParallel
-from tetrarchia_env.rewards import ShapedReward
+from tetrarchia_env.envs.parallel import TetrarchiaParallel
+from tetrarchia_env.envs.rewards import ShapedReward
 
 GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
 GROUP = "emperors"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import Game, env
 from tetrarchia_env.batch import borders
-from tetrarchia_env.rewards import ALL, Reward, Rows
+from tetrarchia_env.envs.rewards import ALL, Reward, Rows
 
 POSITION = {
     "phase": "roman",

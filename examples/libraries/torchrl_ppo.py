@@ -21,8 +21,8 @@ from torchrl.objectives.value import GAE
 
 from tetrarchia_env import vector_env
 from tetrarchia_env.constants import BASE_ACTIONS
+from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.observation import SIZE
-from tetrarchia_env.rewards import ShapedReward
 
 GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
 

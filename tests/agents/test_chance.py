@@ -12,7 +12,7 @@ from tetrarchia_env.batch import Games, legal_masks, reseed, step
 from tetrarchia_env.engine.actions import ACCEPT, ACTIONS, END
 from tetrarchia_env.engine.state import BLOCK, BOOST
 from tetrarchia_env.engine.turn import act, answer_boost
-from tetrarchia_env.evaluation import load_weights, win_probability
+from tetrarchia_env.heuristic import load_weights, win_probability
 from tetrarchia_env.notation import action_id, action_text
 
 Changes = dict[str, Any]

@@ -24,7 +24,7 @@ from tetrarchia_agents.search.chance import is_attack
 from tetrarchia_env.batch import Games, legal_masks, new_games, playout, step
 from tetrarchia_env.engine.actions import END
 from tetrarchia_env.engine.state import MODULES, NOBODY, OVER, ROMAN, VARIANTS, WON
-from tetrarchia_env.evaluation import load_weights
+from tetrarchia_env.heuristic import load_weights
 from tetrarchia_env.notation import action_text
 from tetrarchia_env.options import Options
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import tetrarchia_env
-from tetrarchia_env.cli import main
-from tetrarchia_eval import benchmark, peers
+from tetrarchia_app.benchmarks import peers
+from tetrarchia_app.benchmarks import rates as benchmark
+from tetrarchia_app.cli import main
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tetrarchia_env", *arguments]
+    command = [sys.executable, "-m", "tetrarchia_app", *arguments]
     return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
 
 
@@ -62,7 +62,7 @@ def test_mistake_is_one_sentence_and_exit_code_2(arguments: list[str], sentence:
 @pytest.mark.parametrize("command", [["serve", "--no-open"], ["watch", "--render", "browser"]])
 @pytest.mark.parametrize("missing", ["uvicorn", "starlette"])
 def test_the_browser_without_its_extra_is_one_sentence(command: list[str], missing: str) -> None:
-    words = f"import sys; sys.modules[{missing!r}] = None; from tetrarchia_env.cli import main; main({command!r})"
+    words = f"import sys; sys.modules[{missing!r}] = None; from tetrarchia_app.cli import main; main({command!r})"
     failed = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
 
     assert failed.returncode == 2

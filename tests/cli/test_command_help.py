@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tetrarchia_agents import AGENTS
+from tetrarchia_app.cli import arguments, main
+from tetrarchia_app.cli.app import COMMANDS
+from tetrarchia_app.cli.arguments import level_names
+from tetrarchia_app.cli.examples import EXAMPLES
+from tetrarchia_app.cli.levels import level_in_words
+from tetrarchia_app.cli.play import EMPERORS_OR_ALL
+from tetrarchia_app.cli.train import STAGES, command_text, default_text, preset_names
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.cli import arguments, main
-from tetrarchia_env.cli.app import COMMANDS
-from tetrarchia_env.cli.arguments import level_names
-from tetrarchia_env.cli.examples import EXAMPLES
-from tetrarchia_env.cli.levels import level_in_words
-from tetrarchia_env.cli.play import EMPERORS_OR_ALL
-from tetrarchia_env.cli.train import STAGES, command_text, default_text, preset_names
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
@@ -110,7 +110,7 @@ def test_training_options_are_all_in_the_help() -> None:
 
 
 def test_the_help_waits_for_neither_torch_nor_the_compiler() -> None:
-    code = "import sys; from tetrarchia_env.cli import app; print(*{'numba', 'numpy', 'torch', 'yaml'}.intersection(sys.modules))"
+    code = "import sys; from tetrarchia_app.cli import app; print(*{'numba', 'numpy', 'torch', 'yaml'}.intersection(sys.modules))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 

@@ -12,9 +12,9 @@ from packaging.requirements import Requirement
 from rich.console import Console
 
 from tetrarchia_agents import cards
-from tetrarchia_env.cli import doctor
-from tetrarchia_env.cli.doctor import Finding, Health, show, show_remedies, tried
-from tetrarchia_env.cli.machine_code import told_of_cache
+from tetrarchia_app.cli import doctor
+from tetrarchia_app.cli.doctor import Finding, Health, show, show_remedies, tried
+from tetrarchia_app.cli.machine_code import told_of_cache
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A package that is not installed: nothing may find or import it.
@@ -28,7 +28,7 @@ class Refuse:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Refuse)
 importlib.util.find_spec = lambda name, *rest: None if name.partition(".")[0] in hidden else find(name, *rest)
-from tetrarchia_env.cli import main
+from tetrarchia_app.cli import main
 main()
 """
 

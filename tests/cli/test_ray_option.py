@@ -11,12 +11,12 @@ import pytest
 import typer.main
 
 from tetrarchia_agents.ray_cluster import LOCAL, address_of
-from tetrarchia_env.cli.app import app
+from tetrarchia_app.cli.app import app
 
 WITHOUT_RAY = """
 import sys
 sys.modules["ray"] = None  # as if it were not installed
-from tetrarchia_env.cli import main
+from tetrarchia_app.cli import main
 main(sys.argv[1:])
 """
 
@@ -62,6 +62,6 @@ def test_where_it_is_not_installed_one_sentence_says_how_to_get_it(tmp_path: Pat
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_nothing_of_it_is_loaded_without_the_option(tmp_path: Path) -> None:
-    script = "import sys\nfrom tetrarchia_env.cli.app import run\ncode = run(sys.argv[1:])\nsys.exit(code or 'ray' in sys.modules)"
+    script = "import sys\nfrom tetrarchia_app.cli.app import run\ncode = run(sys.argv[1:])\nsys.exit(code or 'ray' in sys.modules)"
 
     assert typed(tmp_path, script).returncode == 0

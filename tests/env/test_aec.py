@@ -14,10 +14,10 @@ import pytest
 from helpers.configurations import ONE_BY_ONE
 from helpers.positions import EMPTY, position
 from tetrarchia_env import outcome_name, tetrarchia_v0
-from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
+from tetrarchia_env.envs.aec import TetrarchiaAEC
 from tetrarchia_env.notation import Snapshot, snapshot
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_env.tetrarchia_v0 import raw_env

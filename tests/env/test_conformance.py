@@ -8,7 +8,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, ren
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
-from tetrarchia_env.spaces import RENDER_MODES
+from tetrarchia_env.envs.spaces import RENDER_MODES
 
 CONFIGURATIONS: dict[str, dict[str, object]] = {"default": {}, "everything": {"variants": VARIANTS, "modules": MODULES}}
 CONFIGURATIONS |= {"mask in info": {"mask": "info"}}

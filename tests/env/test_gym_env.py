@@ -14,14 +14,14 @@ import pytest
 from helpers.configurations import ONE_BY_ONE
 from helpers.positions import position
 from tetrarchia_env import agent_name, outcome_name, tetrarchia_v0
-from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
-from tetrarchia_env.gym_env import TetrarchiaEnv
+from tetrarchia_env.envs.aec import TetrarchiaAEC
+from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
+from tetrarchia_env.envs.rewards import REWARDS
+from tetrarchia_env.envs.spaces import RENDER_MODES
 from tetrarchia_env.notation import snapshot
-from tetrarchia_env.rewards import REWARDS
-from tetrarchia_env.spaces import RENDER_MODES
 from tetrarchia_env.tetrarchia_v0 import GYMNASIUM_ID, PETTINGZOO_ID
 
 FIVE = {"GAETVLIA": "maximian", "BRITANNIA": "galerius", "GERMANIA MAGNA": "galerius", "SARMATIA": "galerius", "PERSIA": "galerius"}

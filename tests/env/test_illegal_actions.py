@@ -10,10 +10,10 @@ import pytest
 
 from helpers.positions import position
 from tetrarchia_env import outcome_name, tetrarchia_v0
-from tetrarchia_env.gym_env import TetrarchiaEnv
-from tetrarchia_env.illegal_actions import MOST_IGNORED
+from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
+from tetrarchia_env.envs.illegal_actions import MOST_IGNORED
+from tetrarchia_env.envs.spaces import RENDER_MODES_OF_MANY
 from tetrarchia_env.notation import snapshot
-from tetrarchia_env.spaces import RENDER_MODES_OF_MANY
 
 NEVER_LEGAL = 454  # in the base game
 Step = Callable[[int], tuple[float, bool, bool, dict[str, Any]]]

@@ -11,8 +11,8 @@ from gymnasium.wrappers import vector as wrappers
 
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.batch import is_over, rng_states
-from tetrarchia_env.gym_env import TetrarchiaEnv
-from tetrarchia_env.vector import TetrarchiaVector
+from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
+from tetrarchia_env.envs.vector import TetrarchiaVector
 
 NUMBER, STEPS = 4, 260
 RULES: dict[str, Any] = {"level": "4200", "max_turns": 7, "reward": "shaped", "gamma": 0.9}

@@ -8,8 +8,8 @@ import pytest
 from helpers.configurations import ONE_BY_ONE, random_options
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games
-from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.engine.state import GAME, GONE, OFF, OVER, PIRATES
+from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import LIMITS, check_records
 

@@ -10,13 +10,13 @@ import pytest
 from helpers.configurations import random_options
 from helpers.positions import position
 from tetrarchia_env import outcome_name
-from tetrarchia_env.aec import TetrarchiaAEC
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.evaluation import features_of, load_weights
-from tetrarchia_env.gym_env import TetrarchiaEnv
+from tetrarchia_env.envs.aec import TetrarchiaAEC
+from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
+from tetrarchia_env.envs.rewards import REWARDS, ShapedReward
+from tetrarchia_env.heuristic import features_of, load_weights
 from tetrarchia_env.notation import Snapshot, restore, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.rewards import REWARDS, ShapedReward
 
 BORDERS = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "PERSIA", "LIBYA")
 GREAT = {"variants": ["the_great"]}

@@ -15,9 +15,9 @@ from tetrarchia_env import batch, outcome_name, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import BASE_ACTIONS
 from tetrarchia_env.engine.state import VARIANTS
+from tetrarchia_env.envs.vector import TetrarchiaVector
 from tetrarchia_env.notation import snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.vector import TetrarchiaVector
 
 
 def choose(masks: NDArray[np.int8], step: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult
-from tetrarchia_env import cli
+from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_eval import workers
 from tetrarchia_eval.arena import Arena

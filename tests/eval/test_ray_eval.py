@@ -76,7 +76,7 @@ def one_core(tmp_path_factory: pytest.TempPathFactory) -> list[GameResult]:
 def started(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     path = os.pathsep.join(PACKAGES)
     return subprocess.Popen(
-        [sys.executable, "-m", "tetrarchia_env", "eval", *words],
+        [sys.executable, "-m", "tetrarchia_app", "eval", *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **environment},
         stdout=subprocess.PIPE,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from helpers.random_games import random_replay
+from tetrarchia_app.cli.app import run
 from tetrarchia_env import __version__
-from tetrarchia_env.cli.app import run
 from tetrarchia_env.notation import action_id
 from tetrarchia_env.options import Options
-from tetrarchia_env.study import GAMES, Player, StudyGame, append_game
+from tetrarchia_eval.study import GAMES, Player, StudyGame, append_game
 from tetrarchia_eval.study_data import game_rows, summary, team_of
 
 PERSON, PPO = Player("person", "0123456789abcdef", consent=True), Player("agent", "ppo")

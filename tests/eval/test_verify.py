@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace as replace_entries
 
 from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult
-from tetrarchia_env import cli
+from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_eval import workers
 from tetrarchia_eval.arena import match_spec, play_match

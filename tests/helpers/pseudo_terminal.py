@@ -19,7 +19,7 @@ LAUNCH = """
 import fcntl, signal, termios
 signal.signal(signal.SIGINT, signal.default_int_handler)
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from tetrarchia_env.cli import main
+from tetrarchia_app.cli import main
 main()
 """
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -16,11 +16,11 @@ from typing import Any
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
-from tetrarchia_env.cli.serve import lobby_data, offer
-from tetrarchia_env.web.app import Entrance, make_app
-from tetrarchia_env.web.house import House, Limits, Services
-from tetrarchia_env.web.journal import Journal
-from tetrarchia_env.web.server import bound, configured
+from tetrarchia_app.cli.serve import lobby_data, offer
+from tetrarchia_app.web.app import Entrance, make_app
+from tetrarchia_app.web.house import House, Limits, Services
+from tetrarchia_app.web.journal import Journal
+from tetrarchia_app.web.server import bound, configured
 
 PATIENCE = 30.0  # seconds
 OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open

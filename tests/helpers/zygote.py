@@ -96,7 +96,7 @@ def _work(question: dict[str, Any]) -> int:
     """The command, in the child."""
     import resource
 
-    from tetrarchia_env.cli import main
+    from tetrarchia_app.cli import main
 
     os.setsid()
     output = os.open(question["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -8,12 +8,12 @@ import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import play, position
+from tetrarchia_app.playing.choices import Choice, choices, chosen
+from tetrarchia_app.playing.session import Session
+from tetrarchia_app.terminal.player import emperors_named, menu
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.notation import legal_actions, snapshot
-from tetrarchia_env.playing.choices import Choice, choices, chosen
-from tetrarchia_env.playing.session import Session
-from tetrarchia_env.terminal.player import emperors_named, menu
 
 
 def offered(**changes: object) -> dict[str, Choice]:

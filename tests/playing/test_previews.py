@@ -5,13 +5,13 @@ import random
 import pytest
 
 from helpers.configurations import random_options
+from tetrarchia_app.playing.choices import WAYS, fighters
+from tetrarchia_app.playing.previews import previews
+from tetrarchia_app.playing.session import Session
 from tetrarchia_env.board import BOARD
 from tetrarchia_env.engine.combat import barbarian_side, roman_side
 from tetrarchia_env.engine.state import GOTHS, PIRATES
 from tetrarchia_env.notation import action_id, legal_actions
-from tetrarchia_env.playing.choices import WAYS, fighters
-from tetrarchia_env.playing.previews import previews
-from tetrarchia_env.playing.session import Session
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -19,7 +19,7 @@ import pytest
 import typer.main
 
 from helpers.browser import BROWSER, DRIVER, MISSING, browser
-from tetrarchia_env.cli.app import app
+from tetrarchia_app.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

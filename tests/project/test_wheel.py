@@ -19,7 +19,8 @@ FOREIGN = {
 SCRIPT = """
 import agents, eval, train
 import tetrarchia_env, tetrarchia_agents, tetrarchia_eval, tetrarchia_train
-from tetrarchia_env import Game, rollout
+from tetrarchia_agents import rollout
+from tetrarchia_env import Game
 for module in (agents, eval, train):
     assert module.NAME.startswith("a researcher's own"), module
 for module in (tetrarchia_env, tetrarchia_agents, tetrarchia_eval, tetrarchia_train):
@@ -80,5 +81,5 @@ def test_everything_works_beside_foreign_files_of_common_names(workshop: Path) -
     ids=lambda words: words[0],
 )
 def test_commands_work_there(workshop: Path, words: tuple[str, ...]) -> None:
-    done = run(workshop, "-m", "tetrarchia_env", *words)
+    done = run(workshop, "-m", "tetrarchia_app", *words)
     assert done.returncode == 0, done.stderr

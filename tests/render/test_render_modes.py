@@ -13,7 +13,7 @@ from pettingzoo.test import render_test
 
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.engine.state import MODULES, VARIANTS
-from tetrarchia_env.spaces import RENDER_MODES, RENDER_MODES_OF_MANY
+from tetrarchia_env.envs.spaces import RENDER_MODES, RENDER_MODES_OF_MANY
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
@@ -136,7 +136,7 @@ except ValueError as error:
 
 
 def test_importing_the_game_loads_no_library_for_pictures() -> None:
-    script = "import sys, tetrarchia_env, tetrarchia_env.tetrarchia_v0, tetrarchia_env.gym_env, tetrarchia_env.render.film\n"
+    script = "import sys, tetrarchia_env, tetrarchia_env.tetrarchia_v0, tetrarchia_env.envs.gymnasium, tetrarchia_env.render.film\n"
     script += "print({'pygame', 'PIL', 'av', 'resvg_py'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

@@ -195,7 +195,7 @@ def test_on_a_phone_curve_and_controls_are_in_sight(window: Browser, width: int,
 def test_a_kept_game_is_analysed_by_the_command(chromium: Browser, tmp_path: Path) -> None:
     """The acceptance: a replay file, its curve, and the three worst choices, as `ppo` sees them."""
     pytest.importorskip("torch")
-    from tetrarchia_env.cli.app import run
+    from tetrarchia_app.cli.app import run
 
     replay().save(tmp_path / "game.json")
     code = run(["replay", str(tmp_path / "game.json"), "--html", str(tmp_path / "game.html"), "--analyse", "ppo"])

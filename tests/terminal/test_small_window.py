@@ -8,12 +8,12 @@ import pytest
 from helpers.configurations import random_options
 from helpers.positions import position
 from helpers.pseudo_terminal import Terminal, without_codes
+from tetrarchia_app.playing.choices import links
+from tetrarchia_app.terminal.player import size_wanted
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.options import Options
-from tetrarchia_env.playing.choices import links
 from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import frames_of_play
-from tetrarchia_env.terminal.player import size_wanted
 
 
 def screen(terminal: Terminal, rows: int) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.pseudo_terminal import Terminal, without_codes
-from tetrarchia_env import cli
+from tetrarchia_app import cli
 from tetrarchia_env.notation import action_id, load_replay, play_replay, record_replay, save_replay
 from tetrarchia_env.options import Options
 
@@ -213,7 +213,7 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 
 
 def test_play_reads_a_pipe_to_its_end() -> None:
-    command = [sys.executable, "-m", "tetrarchia_env", "play", "--seed", "3", "--level", "4011"]
+    command = [sys.executable, "-m", "tetrarchia_app", "play", "--seed", "3", "--level", "4011"]
     played = subprocess.run(command, input="1\n0\nenter roma\n", capture_output=True, text=True, check=False)
     assert played.returncode == 0
     assert "Traceback" not in played.stderr

@@ -12,7 +12,7 @@ from tetrarchia_agents.calibration import log_odds, logistic, read_calibration, 
 from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card  # noqa: E402
 from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
 from tetrarchia_agents.network import make_network  # noqa: E402
-from tetrarchia_env.rewards import ShapedReward  # noqa: E402
+from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
 from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, fit, halves, measured, reliability, trained_on  # noqa: E402
 from tetrarchia_train.config import TrainConfig  # noqa: E402
 

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
 
-from tetrarchia_env.cli.app import run as tetrarchia
+from tetrarchia_app.cli.app import run as tetrarchia
 from tetrarchia_train.launcher import VARIABLES, Place, launched, with_processes
 
 ONE_PROCESS = [sys.executable, "-m", "tetrarchia_train"]

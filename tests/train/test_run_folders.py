@@ -23,7 +23,7 @@ from stable_baselines3.common.logger import Logger  # noqa: E402
 from helpers.arrays import rewrite_arrays  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_env.engine.state import GAME  # noqa: E402
-from tetrarchia_env.rewards import ShapedReward  # noqa: E402
+from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.distributed import ProcessGroup  # noqa: E402

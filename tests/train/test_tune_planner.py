@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tetrarchia_env.evaluation import FEATURES, load_weights
+from tetrarchia_env.heuristic import FEATURES, load_weights
 from tetrarchia_train import tune_planner
 from tetrarchia_train.tune_planner import HAND_SET, URGENCY, Dataset, Floats, fit, play_chunk, text_of, tune, wins, with_urgency
 

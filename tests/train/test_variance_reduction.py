@@ -10,8 +10,8 @@ from tetrarchia_env.options import Options
 
 pytest.importorskip("torch")
 
-from tetrarchia_env.batched_games import BatchedGames
-from tetrarchia_env.rewards import ShapedReward
+from tetrarchia_env.envs.batched_games import BatchedGames
+from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_train.variance_reduction import ControlVariate, position_values, resample_chance
 
 

@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests' machine has few core
 def a_server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     pytest.importorskip("torch")
     from helpers.web_server import serving
-    from tetrarchia_env.cli.serve import thinkers
+    from tetrarchia_app.cli.serve import thinkers
 
     with serving(tmp_path_factory.mktemp("rooms"), ("ppo", "random"), **thinkers("ppo")) as server:
         yield server

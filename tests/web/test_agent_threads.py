@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from tetrarchia_app.web.workers import Answer, Offer, Request, Workers
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.options import Options
-from tetrarchia_env.web.workers import Answer, Offer, Request, Workers
 
 EAST = frozenset({EMPERORS.index("diocletian"), EMPERORS.index("galerius")})
 OPTIONS = Options(level="4000")

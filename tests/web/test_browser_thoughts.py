@@ -17,8 +17,8 @@ from helpers.browser import Browser
 from helpers.random_games import random_replay
 from helpers.room_page import OVER, PATIENCE, PHONE, WIDE, click_in_the_list, enter, kept_game, offered, play_a_turn, played, wait_for_more
 from helpers.web_server import Server
-from tetrarchia_agents.skill_and_luck import analyse_replay
-from tetrarchia_agents.thinking import make_critic
+from tetrarchia_agents.luck_adjusted import analyse_replay
+from tetrarchia_agents.position_analysis import make_critic
 from tetrarchia_env.game_analysis import GameAnalysis, percent, regret_sentence, split_sentence
 from tetrarchia_env.notation import Replay, replay_data
 from tetrarchia_env.options import Options

@@ -16,11 +16,11 @@ pytest.importorskip("websockets")
 from helpers.random_games import EVERYTHING, random_replay
 from helpers.web_server import Server, Visitor, serving
 from tetrarchia_agents.cards import find_checkpoint
-from tetrarchia_env.cli import serve
-from tetrarchia_env.cli.serve import thinkers
+from tetrarchia_app.cli import serve
+from tetrarchia_app.cli.serve import thinkers
+from tetrarchia_app.web.workers import Offer
 from tetrarchia_env.notation import load_replay, play_replay, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.web.workers import Offer
 
 ME, AGENT = "person 1", "random"
 
@@ -109,7 +109,7 @@ def test_without_a_calibrated_network_there_is_a_server_without_a_coach(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
-    from tetrarchia_agents.thinking import make_critic
+    from tetrarchia_agents.position_analysis import make_critic
 
     shutil.copytree(find_checkpoint("ppo"), tmp_path / "ppo", ignore=shutil.ignore_patterns("calibration.json"))
     monkeypatch.setattr(serve, "thinkers", lambda _: make_critic(f"ppo:{tmp_path / 'ppo'}"))

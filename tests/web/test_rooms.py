@@ -17,10 +17,10 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed
 
 from helpers.web_server import Server, Visitor, serving
+from tetrarchia_app.web.house import Limits
+from tetrarchia_app.web.workers import Offer
 from tetrarchia_env.notation import load_replay, play_replay
-from tetrarchia_env.study import StudyGame
-from tetrarchia_env.web.house import Limits
-from tetrarchia_env.web.workers import Offer
+from tetrarchia_eval.study import StudyGame
 
 ME, SECOND = "person 1", "person 2"
 AGENT = "random"

@@ -25,10 +25,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from helpers.web_server import Server, Visitor, serving
-from tetrarchia_env.web import app, connection, documents
-from tetrarchia_env.web.journal import Journal
-from tetrarchia_env.web.protocol import LARGEST, LARGEST_SETUP
-from tetrarchia_env.web.server import entrance_at
+from tetrarchia_app.web import app, connection, documents
+from tetrarchia_app.web.journal import Journal
+from tetrarchia_app.web.protocol import LARGEST, LARGEST_SETUP
+from tetrarchia_app.web.server import entrance_at
 
 ME, SECOND, AGENT = "person 1", "person 2", "random"
 KINDS = ["play", "undo", "look", "on", "coach", "analyse", "name", "consent", "stand in", "take over"]
@@ -225,7 +225,7 @@ class Process:
     """A server that can be killed."""
 
     def __init__(self, *command: str) -> None:
-        words, surroundings = [sys.executable, "-m", "tetrarchia_env", *command], {**os.environ, "OMP_NUM_THREADS": "1", "BROWSER": "true"}
+        words, surroundings = [sys.executable, "-m", "tetrarchia_app", *command], {**os.environ, "OMP_NUM_THREADS": "1", "BROWSER": "true"}
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=surroundings)
         assert self.process.stdout
         place, _, path = self.process.stdout.readline().partition("localhost:")[2].partition("/")

@@ -28,6 +28,7 @@ from tetrarchia_env.engine.state import (
 )
 from tetrarchia_env.engine.the_great import is_half_emperor, the_great
 from tetrarchia_env.engine.turn import decide, go_on
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
 from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
@@ -103,7 +104,7 @@ def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
 def _check_legal(action: int, masks: Masks) -> None:
     legal = np.flatnonzero(masks[0]).tolist()
     if action not in legal:
-        raise ValueError(f"action {action} is not legal: choose one of {legal}")
+        raise TetrarchiaError(f"action {action} is not legal: choose one of {legal}")
 
 
 def _tell(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ import numpy as np
 from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import shortened
 
 
@@ -44,7 +45,7 @@ def action_text(action: int) -> str:
     ('subdue', 'move TINGITANA')
     """
     if not 0 <= action < a.ACTIONS:
-        raise ValueError(f"an action id is from 0 to {a.ACTIONS - 1}, not {action!r}")
+        raise TetrarchiaError(f"an action id is from 0 to {a.ACTIONS - 1}, not {action!r}")
     return ACTION_TEXTS[action]
 
 
@@ -60,7 +61,7 @@ def action_id(text: str) -> int:
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
-        raise ValueError(f"unknown action {shortened(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
+        raise TetrarchiaError(f"unknown action {shortened(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
     return _IDS[words]
 
 

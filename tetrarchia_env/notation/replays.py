@@ -14,6 +14,7 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import BOARD, EMPERORS, Board, board_path
 from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded, write_whole
 from tetrarchia_env.notation.actions import action_id, action_text
 from tetrarchia_env.notation.restore import restore
@@ -94,12 +95,12 @@ def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> I
         where = f"action {number}, {text!r} of {agent}"
         action = action_id(text)
         if EMPERORS[agent_to_act(games[0])] != agent:
-            raise ValueError(f"{where}: it is the decision of {EMPERORS[agent_to_act(games[0])]}")
+            raise TetrarchiaError(f"{where}: it is the decision of {EMPERORS[agent_to_act(games[0])]}")
         if not masks[0, action]:
-            raise ValueError(f"{where}: not legal there")
+            raise TetrarchiaError(f"{where}: not legal there")
         yield action
     if snapshot(games) != replay.final:
-        raise ValueError("the actions do not lead to the final position that the replay names")
+        raise TetrarchiaError("the actions do not lead to the final position that the replay names")
 
 
 def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
@@ -135,14 +136,14 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
         reason = "it is not JSON"
     except ValueError as error:
         reason = str(error)
-    raise ValueError(f"replay {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"replay {os.fspath(path)}: {one_line(reason)}")
 
 
 def parse_replay(content: object) -> Replay:
     """From plain JSON data; ValueError, in a clause, if they are damaged or of another version."""
     version = checked(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
-        raise ValueError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")
+        raise TetrarchiaError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")
     data = checked(content, ReplayData, "")
     _check_board(data.board)
     for _, text in data.actions:
@@ -164,7 +165,7 @@ def board_digest(board: Board = BOARD) -> str:
 
 def _check_board(named: str) -> None:
     if named and named != board_digest():
-        raise ValueError(
+        raise TetrarchiaError(
             f"it was played on another board ({shortened(named, 40)}) than {board_path()} ({board_digest()}): "
             "set TETRARCHIA_BOARD to the file of that board"
         )
@@ -175,13 +176,13 @@ def _check_final(final: Snapshot) -> None:
     try:
         same = snapshot(restore(final)) == final
     except ValueError as error:
-        raise ValueError(f"its final position: {error}") from None
+        raise TetrarchiaError(f"its final position: {error}") from None
     if not same:
-        raise ValueError("its final position is not written as a snapshot is: entries are missing, or do not follow from the others")
+        raise TetrarchiaError("its final position is not written as a snapshot is: entries are missing, or do not follow from the others")
 
 
 def _options(arguments: dict[str, Any]) -> Options:
     try:
         return Options.of(**arguments)
     except ValueError as error:
-        raise ValueError(f"its arguments: {error}") from None
+        raise TetrarchiaError(f"its arguments: {error}") from None

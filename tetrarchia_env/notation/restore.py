@@ -24,6 +24,7 @@ from tetrarchia_env.engine.state import (
     Game,
 )
 from tetrarchia_env.engine.tables import BIT, BORDERS, STEPS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.snapshot_schema import DICE, TOKENS, CombatData, PendingData, SnapshotData
 from tetrarchia_env.notation.snapshots import USES, Snapshot
 from tetrarchia_env.notation.validation import problems
@@ -44,7 +45,7 @@ def restore(snapshot: Snapshot) -> Games:
     """
     data = checked(snapshot, SnapshotData, "snapshot:")
     if data.dice >= 2**64:
-        raise ValueError(f"snapshot: dice is {DICE}, not {data.dice}")
+        raise TetrarchiaError(f"snapshot: dice is {DICE}, not {data.dice}")
     options = _options(data)
     games = options.template.copy()
     game = games[0]
@@ -57,7 +58,7 @@ def restore(snapshot: Snapshot) -> Games:
     game.pirates = 0 if data.pirates in (None, "gone") else _flags("pirates", [data.pirates], BOARD.zones)
     _restore_pending(game, data.pending)
     for problem in problems(game):
-        raise ValueError(problem)
+        raise TetrarchiaError(problem)
     return games
 
 
@@ -68,14 +69,14 @@ def _options(data: SnapshotData) -> Options:
     try:
         options = Options.of(**({"modules": [name for name in shown if shown[name]]} if data.rules is UNSET else data.rules))
     except ValueError as error:
-        raise ValueError(f"rules: {error}") from None
+        raise TetrarchiaError(f"rules: {error}") from None
     if options.draws_level:
-        raise ValueError(f"rules: a game has one level, not {list(options.level_names)}")
+        raise TetrarchiaError(f"rules: a game has one level, not {list(options.level_names)}")
     for name in ("dux", "pirates"):
         if shown[name] != (name in options.modules):
-            raise ValueError(f"{name}: {getattr(data, name)!r} does not fit the modules {list(options.modules)}")
+            raise TetrarchiaError(f"{name}: {getattr(data, name)!r} does not fit the modules {list(options.modules)}")
     if has_goths and "goths" not in options.modules:
-        raise ValueError(f"armies: the goths do not fit the modules {list(options.modules)}")
+        raise TetrarchiaError(f"armies: the goths do not fit the modules {list(options.modules)}")
     return options
 
 
@@ -117,7 +118,7 @@ def _army(row: tuple[str, str, str]) -> tuple[int, int, int]:
     """Space, origin and kind of one entry of `armies`."""
     space, origin, kind = SPACE_IDS[row[0]], 1 + NUMERALS.index(row[1]), KINDS.index(row[2])
     if STEPS[origin, space] == OFF or (kind == REBEL and not BIT[space] & BORDERS):
-        raise ValueError(f"armies: {list(row)} does not stand on its way")
+        raise TetrarchiaError(f"armies: {list(row)} does not stand on its way")
     return space, origin, kind
 
 
@@ -140,5 +141,5 @@ def _restore_combat(game: Game, combat: CombatData) -> None:
 def _flags(entry: str, values: Sequence[str], names: Sequence[str]) -> int:
     """The names as bits."""
     if len(values) != len(set(values)):
-        raise ValueError(f"{entry}: a name is there twice in {list(values)}")
+        raise TetrarchiaError(f"{entry}: a name is there twice in {list(values)}")
     return sum(1 << names.index(name) for name in values)

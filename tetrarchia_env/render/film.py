@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
@@ -30,7 +31,7 @@ def film_ending(path: Path) -> str:
     """The kind of film that a file's name asks for."""
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in WRITERS:
-        raise ValueError(f"a film is {' or '.join(f'name.{kind}' for kind in WRITERS)}, not {Path(path).name!r}")
+        raise TetrarchiaError(f"a film is {' or '.join(f'name.{kind}' for kind in WRITERS)}, not {Path(path).name!r}")
     return ending
 
 
@@ -58,7 +59,7 @@ def _pictures(frames: Iterable[Frame]) -> Iterator[tuple[Pixels, bool]]:
             yield previous, False
         previous = draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice, width=WIDTH)[:HEIGHT]
     if previous is None:
-        raise ValueError("a film needs at least one frame")
+        raise TetrarchiaError("a film needs at least one frame")
     yield previous, True
 
 

@@ -14,6 +14,7 @@ from string import Template
 from typing import Protocol
 
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import panel, theme
@@ -61,7 +62,7 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
     With an analysis it also shows what an agent thinks: the curve of the chance to win, likeliest actions, skill and luck of each turn.
     """
     if not frames:
-        raise ValueError("a page needs at least one position")
+        raise TetrarchiaError("a page needs at least one position")
     if analysis:
         check_analysis(analysis, len(frames))
     judged = analysis if analysis and analysis.decisions else None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.legend import legend
@@ -32,7 +33,7 @@ def draw_svg(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", w
 def height_of(width: int) -> int:
     """How many pixels high a picture of this width is."""
     if width < 1:
-        raise ValueError(f"the width of a picture is a whole number from 1 on, not {width}")
+        raise TetrarchiaError(f"the width of a picture is a whole number from 1 on, not {width}")
     return round(width * theme.HEIGHT / theme.WIDTH)
 
 

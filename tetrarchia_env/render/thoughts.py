@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis, percent, regret_sentence, split_sentence
 from tetrarchia_env.render.shapes import clean
 
@@ -15,7 +16,7 @@ COLUMNS = {
 def check_analysis(analysis: GameAnalysis, frames: int) -> None:
     """ValueError if it is not of a game with so many positions."""
     if len(analysis.decisions) != frames - 1:
-        raise ValueError(f"the analysis is of {len(analysis.decisions)} decisions, but the game has {frames - 1}")
+        raise TetrarchiaError(f"the analysis is of {len(analysis.decisions)} decisions, but the game has {frames - 1}")
 
 
 def curve(analysis: GameAnalysis) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
@@ -110,19 +111,21 @@ def _new_pane(pixels: Pixels) -> Any:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     pygame = library("pygame")
     if not hasattr(pygame, "Window"):
-        raise ValueError('a window needs pygame-ce in the place of pygame: pip uninstall pygame, pip install "tetrarchia[render]"')
+        raise TetrarchiaError('a window needs pygame-ce in the place of pygame: pip uninstall pygame, pip install "tetrarchia[render]"')
     try:
         pygame.display.init()
         return pygame.Window(NAME, _first_size(pixels, pygame.display.get_desktop_sizes()[0]), resizable=True)
     except pygame.error as error:
-        raise ValueError(f"no window can be opened: {error}") from None
+        raise TetrarchiaError(f"no window can be opened: {error}") from None
 
 
 def check_display() -> None:
     """ValueError on a machine without a display: there a window must not even be tried."""
     named = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
     if sys.platform not in ("darwin", "win32") and not any(os.environ.get(name) for name in named):
-        raise ValueError("a window needs a display and this machine has none: choose another way to render, or set SDL_VIDEODRIVER=dummy")
+        raise TetrarchiaError(
+            "a window needs a display and this machine has none: choose another way to render, or set SDL_VIDEODRIVER=dummy"
+        )
 
 
 def _first_size(pixels: Pixels, desktop: tuple[int, int]) -> tuple[int, int]:

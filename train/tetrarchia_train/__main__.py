@@ -1,6 +1,3 @@
-"""`python -m tetrarchia_train` is `tetrarchia train`."""
+"""Entry point of `python -m tetrarchia_train`, e.g. under `torchrun`."""
 
-from tetrarchia_env.cli import run_module
-
-if __name__ == "__main__":
-    run_module("train")
+raise SystemExit("not wired yet: use `tetrarchia train`")

@@ -26,8 +26,9 @@ from tetrarchia_agents.calibration import (
 from tetrarchia_agents.checkpoints import checkpoint_folder, read_card
 from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_env import batch
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
-from tetrarchia_env.rewards import ShapedReward
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.learner import linear_schedule, training_reward
 from tetrarchia_train.rule_sets import with_levels
@@ -59,7 +60,7 @@ class Positions:
 def calibrate(name: str | Path, games: int = GAMES) -> Calibration:
     """Play, fit and measure."""
     if games < 2:
-        raise ValueError(f"games: at least 2, one to fit and one to measure, not {games}")
+        raise TetrarchiaError(f"games: at least 2, one to fit and one to measure, not {games}")
     folder = checkpoint_folder(name)
     agent, card = PPOAgent(str(folder)), read_card(folder)
     config, reward = trained_on(card)
@@ -77,7 +78,7 @@ def trained_on(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
         by_time = made["seconds"] / 60 / config.max_minutes if config.max_minutes else 0.0
         progress = min(1.0, max(made["timesteps"] / config.total_timesteps, by_time))
     except (KeyError, TypeError):
-        raise ValueError("the checkpoint's card does not tell how it was trained, so its value cannot be read") from None
+        raise TetrarchiaError("the checkpoint's card does not tell how it was trained, so its value cannot be read") from None
     reward = training_reward(config)
     reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
     return config, reward
@@ -189,7 +190,7 @@ def main() -> None:
             case [name, number] if number.isdecimal():
                 games = int(number)
             case _:
-                raise ValueError("give a checkpoint, and how many games: python -m tetrarchia_train.calibrate ppo 12000")
+                raise TetrarchiaError("give a checkpoint, and how many games: python -m tetrarchia_train.calibrate ppo 12000")
         found = calibrate(name, games)
         write_calibration(checkpoint_folder(name), found)
         print(table(found))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import DEEPEST, read_bounded
 from tetrarchia_env.messages import near
 from tetrarchia_env.schema import MANY, check_fields, kinds_of, one_line, plain, shortened, told
@@ -134,21 +135,21 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_fields(self, "training option")
         if self.seed + SEEDS_APART * (self.processes - 1) >= 2**31:
-            raise ValueError(f"training option seed is too large for {self.processes} processes: {self.seed}")
+            raise TetrarchiaError(f"training option seed is too large for {self.processes} processes: {self.seed}")
         if self.num_envs * self.n_steps > MOST_STEPS:
-            raise ValueError(f"training options: num_envs x n_steps is at most {MOST_STEPS}, not {self.num_envs * self.n_steps}")
+            raise TetrarchiaError(f"training options: num_envs x n_steps is at most {MOST_STEPS}, not {self.num_envs * self.n_steps}")
         if (
             self.num_envs * self.n_steps % self.minibatch_size
             or self.num_envs % (len(self.rules) * self.processes)
             or self.minibatch_size % self.processes
         ):
-            raise ValueError(
+            raise TetrarchiaError(
                 "training options: num_envs x n_steps is a multiple of the minibatch_size, "
                 "num_envs one of rules x processes, minibatch_size one of processes"
             )
         if self.rounds and not (self.init_checkpoint and self.expert.startswith(SEARCH)):
             given = f"{self.init_checkpoint!r} and {self.expert!r}"
-            raise ValueError(f"training option rounds needs an init_checkpoint and an expert such as {SEARCH}turns=8, not {given}")
+            raise TetrarchiaError(f"training option rounds needs an init_checkpoint and an expert such as {SEARCH}turns=8, not {given}")
         self._check_rules()
         self.network_config  # noqa: B018 - it checks its own values
 
@@ -158,7 +159,7 @@ class TrainConfig:
         Options(level=[*self.levels, *self.focus, *self.eval_levels])
         for rule in self.rules:
             if Options.of(**rule).needs_all_actions and self.actions == "base":
-                raise ValueError(f"training option actions must be all for the rules {rule}")
+                raise TetrarchiaError(f"training option actions must be all for the rules {rule}")
 
     @property
     def network_config(self) -> "NetworkConfig":
@@ -180,7 +181,7 @@ class TrainConfig:
         kinds = {one.name: plain(kinds_of(TrainConfig)[one.name]) for one in fields(self)}
         for name in changes:
             if name not in kinds:
-                raise ValueError(f"unknown training option {shortened(name)}: choose from {', '.join(kinds)}")
+                raise TetrarchiaError(f"unknown training option {shortened(name)}: choose from {', '.join(kinds)}")
         return replace(self, **{name: _read(value, kinds[name]) for name, value in changes.items()})
 
     def resumed(self, changes: Mapping[str, Any]) -> "TrainConfig":
@@ -188,7 +189,7 @@ class TrainConfig:
         wanted = self.changed(changes)
         for name in changes:
             if name not in CHANGEABLE and getattr(wanted, name) != getattr(self, name):
-                raise ValueError(
+                raise TetrarchiaError(
                     f"training option {name} cannot change in a run that has begun: it is {getattr(self, name)!r}, not "
                     f"{getattr(wanted, name)!r} (only {', '.join(CHANGEABLE)} can)"
                 )
@@ -209,11 +210,11 @@ def read_preset(name: str) -> TrainConfig:
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
-        raise ValueError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
+        raise TetrarchiaError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
     try:
         text = read_bounded(path, LARGEST_PRESET).decode("utf-8")
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"{path} cannot be read ({one_line(str(error))})") from None
     return config_of(text, str(path))
 
 
@@ -227,9 +228,9 @@ def data_of(text: str, source: str) -> dict[str, Any]:
     try:
         data = read_yaml(text) or {}
     except ValueError as error:
-        raise ValueError(f"{source} is not YAML: {one_line(str(error))}") from None
+        raise TetrarchiaError(f"{source} is not YAML: {one_line(str(error))}") from None
     if not isinstance(data, dict):
-        raise ValueError(f"{source} is a list of options with values, not {shortened(data)}")
+        raise TetrarchiaError(f"{source} is a list of options with values, not {shortened(data)}")
     return data
 
 
@@ -242,10 +243,10 @@ def read_yaml(text: str) -> Any:
         for event in yaml.parse(text, yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
-                raise ValueError("it is nested too deeply" if depth > DEEPEST else f"aliases such as *{event.anchor} are not read")
+                raise TetrarchiaError("it is nested too deeply" if depth > DEEPEST else f"aliases such as *{event.anchor} are not read")
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, OverflowError) as error:
-        raise ValueError(str(error)) from None
+        raise TetrarchiaError(str(error)) from None
 
 
 def _read(value: Any, kind: Any) -> Any:

@@ -20,6 +20,7 @@ from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, write_whole
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_records, records_of
@@ -185,23 +186,23 @@ def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstration
         if len(taught):
             _check_actions(games[taught], targets["actions"][taught, column], num_actions)
         if not 0 <= won <= played:
-            raise ValueError(f"{won} games of {played} are won")
+            raise TetrarchiaError(f"{won} games of {played} are won")
     except ValueError as error:
-        raise ValueError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
+        raise TetrarchiaError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
     return Demonstrations(games, actions, targets, played, won)
 
 
 def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:
     """Each legal where it was chosen."""
     if not len(actions):
-        raise ValueError("there are none")
+        raise TetrarchiaError("there are none")
     if actions.min() < 0 or actions.max() >= num_actions:
-        raise ValueError(f"actions are from 0 to {num_actions - 1} here, not {actions[(actions < 0) | (actions >= num_actions)][0]}")
+        raise TetrarchiaError(f"actions are from 0 to {num_actions - 1} here, not {actions[(actions < 0) | (actions >= num_actions)][0]}")
     for first in range(0, len(games), CHUNK):
         some = actions[first : first + CHUNK]
         legal = batch.legal_masks(games[first : first + CHUNK])[np.arange(len(some)), some]
         if not legal.all():
-            raise ValueError(f"action {some[legal == 0][0]} is not legal in position {first + int(legal.argmin())}")
+            raise TetrarchiaError(f"action {some[legal == 0][0]} is not legal in position {first + int(legal.argmin())}")
 
 
 def _seeds(job: Job) -> NDArray[np.uint64]:

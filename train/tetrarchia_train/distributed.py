@@ -20,6 +20,7 @@ from torch import Tensor, distributed, nn
 from torch.distributed import Store, TCPStore  # type: ignore[attr-defined]
 
 from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train.launcher import VARIABLES, Place, launched
 from tetrarchia_train.meeting import meet
 
@@ -138,7 +139,7 @@ def process_group(world_size: int, work: Callable[..., Any], *arguments: Any, le
     """
     group = leader or ALONE
     if launched() and group.world_size != world_size:
-        raise ValueError(f"the run has {world_size} processes, but the launcher has started {group.world_size}")
+        raise TetrarchiaError(f"the run has {world_size} processes, but the launcher has started {group.world_size}")
     with nullcontext(group) if group.world_size == world_size else _started(world_size) as group:
         group.share((work, arguments))
         yield group
@@ -161,7 +162,7 @@ def _gone_in_one_sentence() -> Iterator[None]:
     except RuntimeError as error:
         if "gloo" not in str(error):
             raise
-        raise ValueError("another process of the group is gone: go on from what was saved last with --resume") from None
+        raise TetrarchiaError("another process of the group is gone: go on from what was saved last with --resume") from None
 
 
 @contextmanager
@@ -234,7 +235,7 @@ class Other:
     def check(self) -> None:
         """ValueError if it failed."""
         if self.process.exitcode:
-            raise ValueError(self.sentence())
+            raise TetrarchiaError(self.sentence())
 
     def sentence(self) -> str:
         """Why it ended: what it told of, or that it was killed."""

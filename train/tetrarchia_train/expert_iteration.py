@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.config import SEARCH, TrainConfig
 from tetrarchia_train.folders import FINAL, whole_folder
@@ -69,7 +70,7 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
     try:
         return [msgspec.json.decode(line) for line in (folder / PROGRESS).read_bytes().splitlines()]
     except (OSError, msgspec.DecodeError) as error:
-        raise ValueError(f"{folder / PROGRESS} cannot be read: {error}") from None
+        raise TetrarchiaError(f"{folder / PROGRESS} cannot be read: {error}") from None
 
 
 def _continued(last: dict[str, Any], lines: list[dict[str, Any]], number: int) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tetrarchia_env.errors import TetrarchiaError
+
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
@@ -22,7 +24,7 @@ def only_writer(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise ValueError(f"another process writes into {folder}: let it finish, or choose another name") from None
+                raise TetrarchiaError(f"another process writes into {folder}: let it finish, or choose another name") from None
         _remove_drafts(folder)
         yield
 

@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tetrarchia_env.errors import TetrarchiaError
+
 RANK, WORLD_SIZE, ADDRESS, PORT = VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 RESTARTS = "TORCHELASTIC_RESTART_COUNT"  # how often torchrun has started the processes again
 
@@ -22,12 +24,12 @@ def launched() -> Place | None:
         return None
     for name in VARIABLES:
         if not os.environ.get(name):
-            raise ValueError(
+            raise TetrarchiaError(
                 f"the environment has {found[0]}, but not {name}: a launcher such as torchrun sets all of {', '.join(VARIABLES)}"
             )
     place = Place(_number(RANK), _number(WORLD_SIZE))
     if not place.rank < place.world_size:
-        raise ValueError(f"{RANK} is less than {WORLD_SIZE}, {place.world_size}, not {place.rank}")
+        raise TetrarchiaError(f"{RANK} is less than {WORLD_SIZE}, {place.world_size}, not {place.rank}")
     return place
 
 
@@ -47,12 +49,14 @@ def with_processes(options: Mapping[str, Any]) -> dict[str, Any]:
     if place is None:
         return dict(options)
     if options.get("processes", str(place.world_size)) != str(place.world_size):
-        raise ValueError(f"processes is {place.world_size}, as many as the launcher has started, not {options['processes']}: leave it out")
+        raise TetrarchiaError(
+            f"processes is {place.world_size}, as many as the launcher has started, not {options['processes']}: leave it out"
+        )
     return {**options, "processes": str(place.world_size)}
 
 
 def _number(name: str) -> int:
     value = os.environ[name]
     if not value.isdecimal():
-        raise ValueError(f"{name} in the environment is a whole number, not {value!r}")
+        raise TetrarchiaError(f"{name} in the environment is a whole number, not {value!r}")
     return int(value)

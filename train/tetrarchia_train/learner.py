@@ -18,9 +18,10 @@ from tetrarchia_agents.network import Network
 from tetrarchia_agents.values import GAMMA, shaped_reward
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
-from tetrarchia_env.rewards import ShapedReward
-from tetrarchia_env.sb3 import TetrarchiaVecEnv
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ALONE, ProcessGroup
 from tetrarchia_train.held_out import EvalResult, eval_tasks, evaluate
@@ -183,7 +184,7 @@ def _check_memory(config: TrainConfig) -> None:
     needed = config.num_envs * (config.n_steps * (4 * SIZE + ACTIONS) + 4 * (4 * SIZE + batch.GAME.itemsize))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
     if needed > memory:
-        raise ValueError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, which this machine has not")
+        raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, which this machine has not")
 
 
 def make_model(config: TrainConfig, env: TetrarchiaVecEnv) -> MaskablePPO:

@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from tetrarchia_env.batch import Games
-from tetrarchia_env.batched_games import BatchedGames
 from tetrarchia_env.constants import END, OUTCOMES
+from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.files import atomic_write
 from tetrarchia_env.observation import offset
 from tetrarchia_train.held_out import BORDERS, EvalResult

@@ -10,6 +10,8 @@ from uuid import uuid4
 
 from torch.distributed import DistError, PrefixStore, Store, rendezvous  # type: ignore[attr-defined]
 
+from tetrarchia_env.errors import TetrarchiaError
+
 MEETING = timedelta(minutes=15)  # until all processes of a launcher must have come
 PAUSE = 0.05  # seconds between two looks of the first process
 
@@ -21,7 +23,7 @@ def meet(rank: int, world_size: int, store: Store | None = None) -> Store:
         name = uuid4().hex
         return PrefixStore(_welcomed(found, rank, name) if rank else _welcome(found, world_size, name), found)
     except (DistError, TimeoutError):
-        raise ValueError(f"not all {world_size} processes of the group met within {MEETING.seconds // 60} minutes") from None
+        raise TetrarchiaError(f"not all {world_size} processes of the group met within {MEETING.seconds // 60} minutes") from None
 
 
 def _welcomed(store: Store, rank: int, name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.folders import FINAL, LATEST
 from tetrarchia_train.logs import PROGRESS
@@ -25,13 +26,13 @@ def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
     """Keep the run's last checkpoint, 16 bits a weight, and the win rates that were measured on its way; where they are."""
     found = [RUNS / run / goal for goal in (FINAL, LATEST) if (RUNS / run / goal).is_dir()]
     if not found:
-        raise ValueError(f"run {run!r} has no checkpoint yet")
+        raise TetrarchiaError(f"run {run!r} has no checkpoint yet")
     kept, folder = load_checkpoint(found[0]), own / name
     made, curve = read_card(found[0])["made"], read_curve(RUNS / run / PROGRESS)
     if made.get("options", {}).get("init_checkpoint") == name:
         before = read_card(folder)["made"]
         if made["command"].split("; ")[0] in before["command"].split("; "):
-            raise ValueError(f"run {run!r} is part of checkpoint {name!r} already: give back first what it began with")
+            raise TetrarchiaError(f"run {run!r} is part of checkpoint {name!r} already: give back first what it began with")
         made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
     save_checkpoint(folder, kept.network, kept.config, {"made": made}, half=True)
     if curve:
@@ -70,7 +71,7 @@ def keep_trial(run: str, trials: Path = TRIALS) -> Path:
     """Keep the run's options and the win rates that were measured on its way; where they are."""
     files = [RUNS / run / name for name in (OPTIONS, PROGRESS)]
     if not all(file.is_file() for file in files):
-        raise ValueError(f"run {run!r} has nothing measured yet")
+        raise TetrarchiaError(f"run {run!r} has nothing measured yet")
     folder = trials / run
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
@@ -87,7 +88,7 @@ def main() -> None:
             case [run]:
                 print(f"written: {keep_trial(run)}")
             case _:
-                raise ValueError("give a run, and the checkpoint's name: python -m tetrarchia_train.publish ppo ppo")
+                raise TetrarchiaError("give a run, and the checkpoint's name: python -m tetrarchia_train.publish ppo ppo")
     except ValueError as error:
         print(f"publish: {error}", file=sys.stderr)
         sys.exit(2)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_agents.ray_cluster import check_nodes, connected, load_ray
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import one_line
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import TIMEOUT, follow, launched_group
@@ -50,7 +51,7 @@ def _check_room(config: TrainConfig) -> None:
     room = sum(int(cpus // config.threads) for cpus in alive)
     if room < config.processes:
         needed = f"{config.processes} processes of {config.threads} threads"
-        raise ValueError(f"ray: the cluster has processors for {room} of {needed}: give fewer --processes or --threads")
+        raise TetrarchiaError(f"ray: the cluster has processors for {room} of {needed}: give fewer --processes or --threads")
 
 
 def _fit(task: dict[str, Any], config: TrainConfig, folder: Path) -> str:
@@ -75,7 +76,7 @@ def _fit(task: dict[str, Any], config: TrainConfig, folder: Path) -> str:
         with _progress_told(folder):
             return str(trainer.fit().return_value)
     except train.TrainingFailedError as error:
-        raise ValueError(_sentence(error)) from None
+        raise TetrarchiaError(_sentence(error)) from None
 
 
 @contextmanager
@@ -116,7 +117,7 @@ def _work(task: dict[str, Any]) -> str:
         if not group.is_rank_0:
             return Path(follow(group) or folder).name
         if not (folder / OPTIONS).is_file():
-            raise ValueError(f"{folder} is not the same on {os.uname().nodename}: Ray needs it on a file system that all nodes share")
+            raise TetrarchiaError(f"{folder} is not the same on {os.uname().nodename}: Ray needs it on a file system that all nodes share")
         _restore(folder)
         return learn_here(group, config, folder, task["until"], task["command"]).name
 

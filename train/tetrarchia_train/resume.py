@@ -19,7 +19,8 @@ from torch import Tensor
 
 from tetrarchia_agents.checkpoints import layout_digest
 from tetrarchia_agents.network import make_network
-from tetrarchia_env.batched_games import STATE
+from tetrarchia_env.envs.batched_games import STATE
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import MANY, checked
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
@@ -123,23 +124,23 @@ def find_kept(folder: Path, processes: int) -> tuple[Path, Counters]:
     """Where the run is kept, and its numbers; ValueError if it is not, or not by so many processes."""
     kept = found_folder(folder / RESUME)
     if kept is None:
-        raise ValueError(f"there is no run to resume in {folder}")
+        raise TetrarchiaError(f"there is no run to resume in {folder}")
     counters = _read_counters(kept)
     if counters.processes != processes:
-        raise ValueError(f"the run in {folder} has {counters.processes} processes: it cannot go on with {processes}")
+        raise TetrarchiaError(f"the run in {folder} has {counters.processes} processes: it cannot go on with {processes}")
     return kept, counters
 
 
 def _read_counters(kept: Path) -> Counters:
     if (kept / "model.zip").exists():
-        raise ValueError(f"{kept} is of an older version, whose files could run code: begin a run from its last checkpoint instead")
+        raise TetrarchiaError(f"{kept} is of an older version, whose files could run code: begin a run from its last checkpoint instead")
     try:
         data = msgspec.json.decode((kept / COUNTERS).read_bytes())
     except (OSError, msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"{kept / COUNTERS} cannot be read: {error}") from None
+        raise TetrarchiaError(f"{kept / COUNTERS} cannot be read: {error}") from None
     counters = checked(data, Counters, f"{kept / COUNTERS}:")
     if counters.layout != layout_digest():
-        raise ValueError(f"{kept} was made for another observation layout")
+        raise TetrarchiaError(f"{kept} was made for another observation layout")
     return counters
 
 
@@ -163,9 +164,9 @@ def _read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]], *, all_need
         _check_shapes(path, found, shapes, all_needed)
         tensors = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ValueError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+        raise TetrarchiaError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not all(one.dtype == torch.float32 and bool(one.isfinite().all()) for one in tensors.values()):
-        raise ValueError(f"{path} is damaged: not all of its numbers are finite floats of 32 bits")
+        raise TetrarchiaError(f"{path} is damaged: not all of its numbers are finite floats of 32 bits")
     return tensors
 
 
@@ -173,9 +174,9 @@ def _check_shapes(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any
     wrong = [name for name in found if wanted.get(name) != found[name]] or [name for name in wanted if all_needed and name not in found]
     if wrong:
         name = wrong[0]
-        raise ValueError(f"{path} does not fit the options: {name[:80]!r} has the shape {found.get(name)}, not {wanted.get(name)}")
+        raise TetrarchiaError(f"{path} does not fit the options: {name[:80]!r} has the shape {found.get(name)}, not {wanted.get(name)}")
     if path.stat().st_size > 4 * sum(map(prod, found.values())) + MANY_NAMES * (1 + len(found)):
-        raise ValueError(f"{path} is larger than what it holds")
+        raise TetrarchiaError(f"{path} is larger than what it holds")
 
 
 def _restore_optimizer(run: Run, kept: Tensors) -> None:
@@ -183,7 +184,7 @@ def _restore_optimizer(run: Run, kept: Tensors) -> None:
     for name, parameter in run.model.policy.named_parameters():
         state = {part: kept[f"{name}:{part}"] for part in (STEPS, *MOMENTS) if f"{name}:{part}" in kept}
         if state and len(state) != 1 + len(MOMENTS):
-            raise ValueError(f"{OPTIMIZER} is damaged: {name} lacks a part")
+            raise TetrarchiaError(f"{OPTIMIZER} is damaged: {name} lacks a part")
         if state:
             optimizer.state[parameter] = state
 
@@ -201,4 +202,4 @@ def _restore_arrays(run: Run, arrays: Mapping[str, Any], kept: Path) -> None:
         run.episode_starts = arrays["episode_starts"]
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))
     except (RuntimeError, ValueError) as error:
-        raise ValueError(f"{kept} is damaged: {str(error).splitlines()[0]}") from None
+        raise TetrarchiaError(f"{kept} is damaged: {str(error).splitlines()[0]}") from None

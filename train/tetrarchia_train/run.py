@@ -20,6 +20,7 @@ from stable_baselines3.common.logger import Logger
 
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import write_whole
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
 from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
@@ -43,9 +44,9 @@ def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "",
     learn: what does the work, if not the processes of the launcher or of this machine
     """
     if until not in STAGES:
-        raise ValueError(f"until is one of {', '.join(STAGES)}, not {until!r}")
+        raise TetrarchiaError(f"until is one of {', '.join(STAGES)}, not {until!r}")
     if config.rounds and until != "ppo":
-        raise ValueError(f"until is for a run without rounds, not for {config.rounds}: each of them has all stages")
+        raise TetrarchiaError(f"until is for a run without rounds, not for {config.rounds}: each of them has all stages")
     with launched_group() as group:
         if not group.is_rank_0:
             return follow(group) or RUNS / name
@@ -65,14 +66,14 @@ def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: L
     with only_writer(folder):
         begun = found_folder(folder / RESUME) or (folder / round_name(1)).is_dir()
         if begun and not was_restarted():
-            raise ValueError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
+            raise TetrarchiaError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
         _write_options(folder, config, command)
         return _rounds(config, folder, command, {}, learn) if config.rounds else learn(config, folder, until, command)
 
 
 def _resume(folder: Path, changes: dict[str, Any], learn: Learn) -> Path:
     if not (folder / OPTIONS).is_file():
-        raise ValueError(f"there is no run to resume in {folder}")
+        raise TetrarchiaError(f"there is no run to resume in {folder}")
     with only_writer(folder):
         began, command = _read_options(folder / OPTIONS)
         config, command = began.resumed(changes), _continued(command, folder.name, changes)
@@ -121,17 +122,17 @@ def _read_options(path: Path) -> tuple[TrainConfig, str]:
         data = data_of(path.read_text(encoding="utf-8"), "it")
         command = data.pop("command", "")
         if not isinstance(command, str):
-            raise ValueError(f"command is a text, not {command!r}")
+            raise TetrarchiaError(f"command is a text, not {command!r}")
         return TrainConfig().changed(data), command
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise TetrarchiaError(f"{path}: {error}") from None
 
 
 def _check_kept(folder: Path, config: TrainConfig, changes: dict[str, Any]) -> None:
     """That the run as it was kept can go on by these options."""
     _, counters = find_kept(folder, config.processes)
     if "total_timesteps" in changes and config.total_timesteps < counters.timesteps:
-        raise ValueError(
+        raise TetrarchiaError(
             f"total_timesteps is at least {counters.timesteps}, which the run has played already, not {config.total_timesteps}"
         )
 

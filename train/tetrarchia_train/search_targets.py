@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.errors import TetrarchiaError
 
 WIDTH = 8  # actions of a position that are kept, the likeliest
 TARGET = np.dtype([("value", np.float32), ("actions", np.int64, (WIDTH,)), ("probabilities", np.float32, (WIDTH,))])
@@ -56,13 +57,13 @@ def _teach(target: Any, actions: Sequence[int], probabilities: NDArray[np.float6
 def check_targets(targets: Targets, positions: int, num_actions: int) -> None:
     """ValueError if they are not one for each position, of actions below this number."""
     if len(targets) not in (0, positions) or not np.isfinite(targets["value"]).all():
-        raise ValueError(f"{len(targets)} values are not one, a finite number, for each of {positions} positions")
+        raise TetrarchiaError(f"{len(targets)} values are not one, a finite number, for each of {positions} positions")
     probabilities = targets["probabilities"]
     if not ((probabilities >= 0).all() and np.allclose(probabilities.sum(axis=1), 1, atol=1e-4)):
-        raise ValueError("the probabilities of a position are not from 0 on with a sum of 1")
+        raise TetrarchiaError("the probabilities of a position are not from 0 on with a sum of 1")
     unknown = targets["actions"][(targets["actions"] < 0) | (targets["actions"] >= num_actions)]
     if len(unknown):  # those of probability 0 are looked up, too
-        raise ValueError(f"actions are from 0 to {num_actions - 1} here, not {unknown[0]}")
+        raise TetrarchiaError(f"actions are from 0 to {num_actions - 1} here, not {unknown[0]}")
 
 
 def is_searching(agents: Sequence[Agent]) -> bool:

@@ -25,11 +25,12 @@ from tetrarchia_agents import TeamPolicy, assign_players
 from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_env import batch
 from tetrarchia_env.constants import PHASES
-from tetrarchia_env.evaluation import FEATURES, WEIGHTS_FILE, features_of, load_weights
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.heuristic import FEATURES, WEIGHTS_FILE, features_of, load_weights
 from tetrarchia_env.options import Options
 
-HAND_SET = Path(__file__).with_name("hand_set.toml")
+HAND_SET = Path(__file__).with_name("default_heuristic.toml")
 LEVELS = ("4200", "4211", "4222", "5300", "4100", "3200", "4201", "4210")  # to learn from
 PLANNED = (PHASES.index("roman"), PHASES.index("arrival"))  # phases in which a turn is planned
 MEASURED = ("4200", "4211", "4222")
@@ -122,9 +123,9 @@ def wins(pool: Executor, weights: Floats, games: int) -> list[int]:
 
 
 def text_of(weights: Floats, command: str) -> str:
-    """The weights as data/evaluation_weights.toml of tetrarchia_env keeps them."""
+    """The weights as data/heuristic_weights.toml of tetrarchia_env keeps them."""
     lines = [
-        "# Weights of the features of the planner's evaluation; tetrarchia_env/evaluation.py says what each means.",
+        "# Weights of the features of the planner's evaluation; tetrarchia_env/heuristic.py says what each means.",
         f"# Made by: {command}",
     ]
     return "\n".join(lines + [f"{name} = {weight:.4f}" for name, weight in zip(FEATURES, weights, strict=True)]) + "\n"
@@ -157,11 +158,11 @@ def tune(
 def _check(games: int, measured: int, workers: int, noise: float) -> None:
     for name, value in {"games": games, "measured": measured}.items():
         if value < CHUNK or value % CHUNK:
-            raise ValueError(f"{name} are {CHUNK}, {2 * CHUNK}, {3 * CHUNK}, ..., not {value}")
+            raise TetrarchiaError(f"{name} are {CHUNK}, {2 * CHUNK}, {3 * CHUNK}, ..., not {value}")
     if workers < 1:
-        raise ValueError(f"workers are a whole number from 1 on, not {workers}")
+        raise TetrarchiaError(f"workers are a whole number from 1 on, not {workers}")
     if not 0 <= noise <= 1:
-        raise ValueError(f"the noise is a share from 0 to 1, not {noise}")
+        raise TetrarchiaError(f"the noise is a share from 0 to 1, not {noise}")
 
 
 if __name__ == "__main__":

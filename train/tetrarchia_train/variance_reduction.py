@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.chance_samples import play_again
 from tetrarchia_env import batch
-from tetrarchia_env.batched_games import BatchedGames
-from tetrarchia_env.rewards import ShapedReward
+from tetrarchia_env.envs.batched_games import BatchedGames
+from tetrarchia_env.envs.rewards import ShapedReward
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]

@@ -11,6 +11,7 @@ from tetrarchia_agents.cards import CARD
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
 from tetrarchia_agents.network import Network, expand_action_head, make_network
 from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train.behavior_cloning import CloningConfig, clone
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.demonstrations import (
@@ -45,7 +46,7 @@ def _initial_network(checkpoint: str | Path, network_config: NetworkConfig) -> N
     """The network of a checkpoint, made larger if the run has more actions."""
     loaded = load_checkpoint(checkpoint)
     if replace(loaded.config, actions=network_config.actions) != network_config or loaded.config.actions > network_config.actions:
-        raise ValueError(f"checkpoint {checkpoint} has {loaded.config}, the options say {network_config}")
+        raise TetrarchiaError(f"checkpoint {checkpoint} has {loaded.config}, the options say {network_config}")
     return expand_action_head(loaded.network, network_config)
 
 

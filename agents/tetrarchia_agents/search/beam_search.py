@@ -18,7 +18,7 @@ from tetrarchia_env.engine.movement import enter
 from tetrarchia_env.engine.state import ARRIVAL, GAME, NOBODY, OVER, ROMAN, Game, numbers
 from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.turn import act
-from tetrarchia_env.evaluation import Weights, win_probability
+from tetrarchia_env.heuristic import Weights, win_probability
 
 CHILDREN = 4096  # positions that one step of the beam may look at
 ENDS = 1024  # ways that one plan may end in

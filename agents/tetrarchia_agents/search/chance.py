@@ -13,7 +13,7 @@ from tetrarchia_env.engine.pirates import ATTACK_COST
 from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OVER, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, NORMAL
 from tetrarchia_env.engine.turn import answer_block, answer_boost, play_piece
-from tetrarchia_env.evaluation import Weights, win_probability
+from tetrarchia_env.heuristic import Weights, win_probability
 
 STRIKES = 36  # the ways R N can fall in R6.3
 

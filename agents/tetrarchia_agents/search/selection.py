@@ -9,7 +9,7 @@ from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.engine.dice import next_rng
 from tetrarchia_env.engine.state import ARRIVAL, ROMAN
 from tetrarchia_env.engine.turn import play
-from tetrarchia_env.evaluation import Weights, win_probability
+from tetrarchia_env.heuristic import Weights, win_probability
 
 SAMPLES = 16  # games that a decision out of turn is tried in
 

@@ -1,0 +1,1 @@
+"""The `tetrarchia` command, the terminal and browser interfaces, and the benchmarks: the top layer."""

@@ -1,0 +1,116 @@
+"""Skill and luck of a game: they sum up to what happened, exactly; luck is 0 in the mean and where no dice fall."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from helpers.random_games import random_replay  # noqa: E402
+from tetrarchia_agents.chance_samples import WAYS  # noqa: E402
+from tetrarchia_agents.luck_adjusted import analyse, analyse_replay, positions_of  # noqa: E402
+from tetrarchia_agents.position_analysis import Critic, make_critic  # noqa: E402
+from tetrarchia_env import batch  # noqa: E402
+from tetrarchia_env.board import EMPERORS  # noqa: E402
+from tetrarchia_env.game_analysis import GameAnalysis  # noqa: E402
+from tetrarchia_env.notation import Replay, action_id, record_replay  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+
+RANDOM = random_replay(Options(), 11, 1000)
+
+
+@cache
+def critic() -> Critic:
+    return make_critic("ppo")
+
+
+@cache
+def analysis() -> GameAnalysis:
+    return analyse_replay(critic(), RANDOM, WAYS)
+
+
+def games_of_the_policy(seeds: range) -> list[Replay]:
+    """Whole ones, all played side by side."""
+    games, masks = batch.new_games(Options(level="4222"), seeds)
+    played: list[list[int]] = [[] for _ in seeds]
+
+    def act(running: batch.Games, _: batch.Masks, rows: batch.Rows) -> batch.Rows:
+        actions = critic().choose(running)
+        for row, action in zip(rows, actions.tolist(), strict=True):
+            played[row].append(action)
+        return actions
+
+    batch.play_to_end(games, masks, act)
+    return [record_replay(Options(level="4222"), seed, actions) for seed, actions in zip(seeds, played, strict=True)]
+
+
+def test_choices_and_luck_sum_up_to_the_outcome_less_the_chance_at_the_beginning() -> None:
+    found = analysis()
+
+    assert RANDOM.final["outcome"] == "rome fell"
+    total = sum(one.choice for one in found.decisions) + sum(one.luck for one in found.decisions)
+    assert total == pytest.approx(0 - found.chances[0], abs=1e-12)
+    assert sum(turn.choice + turn.luck for turn in found.turns) == pytest.approx(total, abs=1e-12)
+
+
+def test_every_decision_and_turn_is_there_with_its_words() -> None:
+    found = analysis()
+
+    assert [one.action for one in found.decisions] == [text for _, text in RANDOM.actions]
+    assert [turn.number for turn in found.turns] == list(range(9))
+    assert [turn.emperor for turn in found.turns] == [EMPERORS[k % 4] for k in range(9)]
+    assert len(found.chances) == len(RANDOM.actions) + 1
+
+
+def test_without_dice_there_is_no_luck_and_with_them_there_is() -> None:
+    positions = positions_of(RANDOM)
+    rolled = positions["dice"][1:] != positions["dice"][:-1]
+
+    luck = np.array([one.luck for one in analysis().decisions])
+
+    assert (luck[~rolled] == 0).all()
+    assert (luck[rolled][:-1] != 0).all()  # the last dice let Rome fall however they fall
+
+
+def test_the_worst_choices_are_those_that_a_better_action_was_known_for() -> None:
+    found = analysis()
+
+    regrets = [one.regret for one in found.decisions]
+    assert len(found.worst) == 3
+    assert [regrets[place] for place in found.worst] == sorted(regrets, reverse=True)[:3]
+    for place in found.worst:
+        assert found.decisions[place].best.text != found.decisions[place].action
+
+
+def test_a_stretch_of_a_game_is_analysed_as_in_the_whole() -> None:
+    positions, actions = positions_of(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
+
+    some = analyse(critic(), positions[8:15], actions[8:14], WAYS)
+
+    for one, same in zip(some.decisions, analysis().decisions[8:14], strict=True):
+        assert (one.choice, one.luck) == pytest.approx((same.choice, same.luck), abs=1e-5)
+
+
+def test_actions_and_positions_must_fit() -> None:
+    with pytest.raises(ValueError, match="2 actions lead through 3 positions, not 2"):
+        analyse(critic(), positions_of(RANDOM)[:2], np.array([8, 9]))
+
+
+def test_the_network_must_know_the_actions_of_the_game() -> None:
+    with pytest.raises(ValueError, match="knows 109 actions: this game has variants or modules that need more"):
+        analyse_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), WAYS)
+
+
+@pytest.mark.slow
+def test_luck_is_0_in_the_mean_and_explains_most_of_an_outcome() -> None:
+    found = [analyse_replay(critic(), replay, WAYS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
+
+    luck = np.array([sum(turn.luck for turn in one.turns) for one in found])
+    change = np.array([one.chances[-1] - one.chances[0] for one in found])
+    each = np.array([turn.luck for one in found for turn in one.turns])
+
+    assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))
+    assert abs(each.mean()) < 4 * each.std() / np.sqrt(len(each))
+    assert (change - luck).var() < change.var() / 2

@@ -1,0 +1,266 @@
+"""What the command does at its doors: files that cannot be written, names of strangers, closed streams, Ctrl-C while it loads."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tetrarchia_app.cli import main
+from tetrarchia_env import files
+from tetrarchia_env.files import atomic_write, check_goals, check_name
+from tetrarchia_env.notation import action_id, record_replay, save_replay
+from tetrarchia_env.options import Options
+
+COMMAND = [sys.executable, "-m", "tetrarchia_app"]
+TOO_LONG = f"{'x' * 250}.json"  # no file system takes it, whoever asks
+ESCAPE = "\x1b]0;owned\x07"
+
+
+def run(*arguments: str, folder: Path | None = None, **streams: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300, **streams)  # type: ignore[call-overload, no-any-return]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one sentence that the command leaves with, before it prints or writes anything."""
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    told = capsys.readouterr()
+    assert (leaving.value.code, told.out) == (2, "")
+    assert len(told.err.splitlines()) == 1
+    return told.err
+
+
+@pytest.fixture
+def replay_file(tmp_path: Path) -> Path:
+    file = tmp_path / "game.json"
+    save_replay(record_replay(Options(level="4001"), 5, [action_id("enter capital"), action_id("end")]), file)
+    return file
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["play", "--save"], ["watch", "--save"], ["watch", "--film"], ["bench", "--out"], ["eval", "--agents", "random", "--table"]],
+)
+@pytest.mark.parametrize("goal", ["too long", "a folder", "a pipe"])
+def test_what_cannot_be_written_is_found_out_before_the_game(
+    arguments: list[str], goal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = {"--film": "gif", "--table": "csv"}.get(arguments[-1], "json")
+    (tmp_path / f"folder.{ending}").mkdir()
+    os.mkfifo(tmp_path / f"pipe.{ending}")
+    name = {"too long": TOO_LONG.replace("json", ending), "a folder": f"folder.{ending}", "a pipe": f"pipe.{ending}"}[goal]
+    monkeypatch.setattr("tetrarchia_env.show.frames_of_play", lambda *_: pytest.fail("a game has begun"))
+    monkeypatch.setattr("tetrarchia_app.benchmarks.rates.measure", lambda *_: pytest.fail("measuring has begun"))
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("a game has begun"))
+
+    assert f"cannot write {tmp_path / name}: " in refused(capsys, *arguments, str(tmp_path / name))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"folder.{ending}", f"pipe.{ending}"]
+
+
+def test_a_folder_that_may_not_be_written_into_is_found_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deny(path: Path, *_: object) -> int:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(files.os, "open", deny)
+    with pytest.raises(ValueError, match=r"cannot write .*game\.json: Permission denied"):
+        check_goals(tmp_path / "game.json")
+
+
+@pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "film"])
+def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
+    way: str, replay_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(replay_file.parent)
+    other = replay_file.with_name("other.html")
+    if way == "link":
+        other.symlink_to(replay_file)
+    elif way == "hard link":
+        other.hardlink_to(replay_file)
+    elif way == "film":
+        replay_file = replay_file.rename("game.gif")
+    goals = {"same": str(replay_file), "relative": f"../{replay_file.parent.name}/game.json", "film": "game.gif"}
+    before = replay_file.read_bytes()
+
+    told = refused(capsys, "replay", str(replay_file), "--film" if way == "film" else "--html", goals.get(way, str(other)))
+
+    assert "it is the file that is read" in told
+    assert replay_file.read_bytes() == before
+
+
+def test_two_goals_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"cannot write game\.gif twice"):
+        check_goals(Path("game.gif"), tmp_path / "game.gif")
+    check_goals(Path("game.gif"), None, Path("game.json"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_disk_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"No space left on device: '.*/game\.json'") as full, atomic_write(tmp_path / "game.json"):
+        raise OSError(28, "No space left on device")
+    assert full.value.filename == str(tmp_path / "game.json")
+
+
+@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "a\\b", "..", ".", "", "a\x1b[2Jb", "a\nb", "x" * 300, "-x"])
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_a_run_stays_inside_runs(
+    name: str, resume: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    assert "the name of a run is a plain name" in refused(capsys, "train", f"--name={name}", "--preset", "tiny", *resume)
+    assert [path.name for path in tmp_path.rglob("*")] == ["here"]
+
+
+def test_usual_names_of_runs_are_taken() -> None:
+    for name in ("mine", "ppo-2.1", "my run", "X_shape", "größer"):
+        check_name(name, "the name of a run")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["replay", f"{ESCAPE}.json"],
+        ["watch", "--agents", f"a{ESCAPE}.b"],
+        ["watch", "--agents", f"planner:beam={ESCAPE}"],
+        ["watch", "--level", ESCAPE],
+        ["watch", "--save", f"{ESCAPE}/x.json"],
+        ["eval", "--report", f"\x9b31m{ESCAPE}"],
+        [ESCAPE],
+        ["watch", f"--{ESCAPE}"],
+    ],
+)
+def test_escapes_in_names_are_shown_and_not_obeyed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    told = refused(capsys, *arguments)
+
+    assert all(sign.isprintable() for sign in told.rstrip("\n"))
+    assert "\\x1b" in told
+
+
+def test_a_file_with_escapes_in_its_name_is_told_without_them(tmp_path: Path) -> None:
+    shown = run("watch", "--seed", "1", "--save", f"{ESCAPE}.json", folder=tmp_path)
+
+    assert shown.returncode == 0
+    assert shown.stdout.endswith("saved: \\x1b]0;owned\\x07.json\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-", "| true", "| head -n 1"])
+@pytest.mark.parametrize("words", ["watch --seed 1", "play --seed 1", "levels"])
+def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
+    shown = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m tetrarchia_env {words} {closed}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+
+
+def test_a_file_written_with_closed_streams_holds_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "game.json"
+    subprocess.run(["sh", "-c", f"{sys.executable} -m tetrarchia_env watch --seed 1 --save {file} <&- >&- 2>&-"], check=True)
+
+    assert run("replay", str(file)).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("words", [["--version"], ["levels"], ["watch", "--seed", "1"]])
+def test_output_that_finds_no_room_is_one_sentence(words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        failed = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert failed.returncode == 2
+    assert failed.stderr.splitlines()[-1].endswith("No space left on device")
+    assert len(failed.stderr.splitlines()) == 1
+
+
+LOADING = """
+import signal, sys, os
+class Press:
+    def find_spec(name, path=None, target=None):
+        if name == WHERE:
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Press)
+from tetrarchia_app.cli import main
+main(["watch"])
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["tetrarchia_app.cli.app", "typer", "rich.table", "tetrarchia_train.config", "numba", "tetrarchia_env.show"]
+)
+def test_ctrl_c_while_modules_are_loaded_leaves_no_traceback(module: str) -> None:
+    code = LOADING.replace("WHERE", repr(module))
+    stopped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert stopped.stderr == ""
+    assert stopped.returncode in (130, -signal.SIGINT)  # the second: Python ends itself so after an interrupted `exec`
+
+
+def test_next_to_nothing_is_loaded_before_ctrl_c_is_cared_for() -> None:
+    code = "import sys; before = set(sys.modules); import tetrarchia_app.cli; print(*sorted(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert loaded == ["tetrarchia_env", "tetrarchia_app.cli", "tetrarchia_env.envs.registration"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hundredths", range(8, 40, 4))
+def test_ctrl_c_in_the_first_moments_leaves_no_traceback(hundredths: int) -> None:
+    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {LOADING.splitlines()[-2]}; main(['watch'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(hundredths / 100)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
+
+    assert "Traceback" not in told or "site.py" in told or "tetrarchia" not in told  # Python, or the line above, had not begun
+
+
+SHADOWS = ("numpy", "random", "socket", "typer", "msgspec", "pickle")
+
+
+@pytest.mark.parametrize(
+    "words", [["watch", "--seed", "1"], ["eval", "--agents", "own.First", "--games", "4", "--workers", "2", "--level", "4200"]]
+)
+def test_files_in_the_current_folder_shadow_no_module(words: list[str], tmp_path: Path) -> None:
+    for name in SHADOWS:
+        (tmp_path / f"{name}.py").write_text("open('loaded', 'w'); raise SystemExit('shadowed')")
+    body = "def act(self, games, masks, env_ids):\n        return masks.argmax(axis=1)"
+    (tmp_path / "own.py").write_text(f"from tetrarchia_agents import Agent\nclass First(Agent):\n    {body}\n")
+
+    shown = run(*words, folder=tmp_path)
+
+    assert shown.returncode == 0, shown.stderr
+    assert not (tmp_path / "loaded").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["watch", "--agents", "plannr"], "did you mean planner?"),
+        (["watch", "--agents", "Planner"], "did you mean planner?"),
+        (["watch", "--agents", "ppo:ppo-smal"], "did you mean ppo-small"),
+        (["watch", "--agents", "planner:bean=3"], "did you mean beam?"),
+        (["watch", "--variants", "imperium"], "did you mean imperivm?"),
+        (["watch", "--modules", "dux,pirate"], "did you mean pirates?"),
+        (["watch", "--scenario", "danube"], "did you mean danube_wars?"),
+        (["play", "--emperors", "galerus"], "did you mean galerius?"),
+        (["train", "--name", "x", "--preset", "ppo_full"], "did you mean ppo-full"),
+        (["wach"], "Did you mean 'watch'?"),
+    ],
+)
+def test_the_nearest_name_is_told(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hint in refused(capsys, *arguments)
+
+
+def test_a_name_like_no_other_gets_no_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean" not in refused(capsys, "watch", "--agents", "nero")

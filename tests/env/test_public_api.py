@@ -1,0 +1,126 @@
+"""`import tetrarchia_env`: what it offers, what it loads, and one game as an object."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tetrarchia_env
+from helpers.positions import EMPTY
+from tetrarchia_agents import make_agent, rollout
+from tetrarchia_env import BOARD, Game, Options, load_replay
+
+PUBLIC = ["BOARD", "Game", "Options", "agent_name", "env", "load_replay", "outcome_name"]
+PUBLIC += ["parallel_env", "raw_env", "rollout", "sb3_vec_env", "vector_env"]
+
+
+def in_new_process(script: str) -> str:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_front_door_offers(name: str) -> None:
+    assert name in tetrarchia_env.__all__
+    assert name in dir(tetrarchia_env)
+    assert getattr(tetrarchia_env, name).__doc__
+
+
+def test_nothing_else_is_there() -> None:
+    assert sorted(tetrarchia_env.__all__) == PUBLIC
+    with pytest.raises(AttributeError, match=r"no attribute 'Emperor': it has BOARD, Game, Options"):
+        tetrarchia_env.Emperor  # noqa: B018
+
+
+def test_importing_loads_neither_torch_nor_the_compiler() -> None:
+    heavy = "'torch', 'numba', 'numpy', 'gymnasium', 'pettingzoo'"
+    assert in_new_process(f"import tetrarchia_env, sys; print([name for name in ({heavy}) if name in sys.modules])") == "[]"
+
+
+@pytest.mark.parametrize(
+    "imports", ["tetrarchia_env, gymnasium", "gymnasium, tetrarchia_env", "tetrarchia_env.board, gymnasium.spaces, gymnasium"]
+)
+def test_importing_registers_with_gymnasium(imports: str) -> None:
+    assert in_new_process(f"import {imports}; print(gymnasium.spec('Tetrarchia-v0').id)") == "Tetrarchia-v0"
+
+
+def test_a_game_goes_as_the_environment_does() -> None:
+    env = tetrarchia_env.raw_env(level="4211")
+    env.reset(seed=5)
+    game, chance = Game(level="4211", seed=5), np.random.default_rng(1)
+    while not game.is_over:
+        assert (game.agent, game.turn) == (env.agent_selection, env.snapshot()["turn"])
+        assert game.legal_actions == [env.action_text(action) for action in env.legal_actions()]
+        assert game.observation.tobytes() == env.observe(game.agent)["observation"].tobytes()
+        assert game.action_mask.tobytes() == env.observe(game.agent)["action_mask"].tobytes()
+        action = chance.choice(np.flatnonzero(game.action_mask))
+        game.play(int(action))
+        env.step(int(action))
+    assert game.snapshot() == env.snapshot()
+    assert (game.outcome, game.score) == (env.snapshot()["outcome"], env.snapshot()["score"])
+    for deed in (lambda: game.play("end"), lambda: game.ask(make_agent("random"))):
+        with pytest.raises(ValueError, match="the game is over"):
+            deed()
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    game = Game(level="4200", seed=7)
+    other = game.copy()
+    other.play("fleet INTERNVM")
+    assert game.legal_actions == ["fleet ATLANTICVM", "fleet INTERNVM", "fleet AEGAEVM"]
+    assert other.legal_actions == ["fleet ATLANTICVM", "fleet AEGAEVM"]
+    assert [text for _, text in other.replay().actions] == ["fleet INTERNVM"]
+    assert game.replay().actions == ()
+
+
+def test_a_turn_from_a_snapshot_by_an_agent() -> None:
+    game = Game.restore(EMPTY)
+    story = game.play_turn(make_agent("planner"))
+    assert game.turn == EMPTY["turn"] + 1
+    assert story
+    assert game._repr_svg_().startswith("<svg")
+    assert story[-1] in str(game)
+    with pytest.raises(ValueError, match="has no replay"):
+        game.replay()
+
+
+def test_an_agent_that_is_asked_cannot_see_the_dice() -> None:
+    class Peeping:
+        def act(self, games, masks, env_ids):  # type: ignore[no-untyped-def]
+            self.dice = int(games["dice"][0])
+            return masks.argmax(axis=1)
+
+    game, agent = Game(seed=3), Peeping()
+    game.ask(agent)
+    assert agent.dice != game.snapshot()["dice"]
+
+
+def test_replays_are_saved_loaded_and_gone_through(tmp_path: Path) -> None:
+    game = Game(level="4200", seed=7)
+    game.play("fleet INTERNVM")
+    game.play("fleet AEGAEVM")
+    game.replay().save(tmp_path / "game.json")
+    replay = load_replay(tmp_path / "game.json")
+    assert Game.from_replay(replay).snapshot() == game.snapshot()
+    assert Game.from_replay(replay, 1).legal_actions == ["fleet ATLANTICVM", "fleet AEGAEVM"]
+    assert json.loads((tmp_path / "game.json").read_text())["seed"] == 7
+
+
+def test_games_without_a_seed_differ() -> None:
+    assert len({Game().snapshot()["dice"] for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize("arguments", [{"levle": "4200"}, {"seed": -1}, {"seed": 1.5}, {"level": "9999"}])
+def test_wrong_arguments_are_refused(arguments: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"unknown argument|a seed is|tokens per Emperor"):
+        Game(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_rollout_is_played_from_the_front_door() -> None:
+    results = rollout("random", 5, level="4200", seed=3)
+    assert [result.seed for result in results] == [3, 4, 5, 6, 7]
+    again = rollout(make_agent("random"), range(3, 8), options=Options(level="4200"))
+    assert [(one.outcome, one.score, one.turns) for one in results] == [(one.outcome, one.score, one.turns) for one in again]
+    assert BOARD.names
