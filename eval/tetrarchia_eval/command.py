@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tetrarchia_agents import assign_players
-from tetrarchia_agents.ray_cluster import address_of, load_ray
 from tetrarchia_agents.registry import named
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_folder
@@ -21,6 +20,7 @@ from tetrarchia_eval.console import show, showing
 from tetrarchia_eval.eval_report import AD_HOC, PAIRS, CrossPlay, EvalReport, SideBySide
 from tetrarchia_eval.match import Match, MatchSpec, file_name, own_file_name, team_label
 from tetrarchia_eval.plots import check_picture, save
+from tetrarchia_eval.ray_cluster import address_of, load_ray
 from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.result_tables import check_table, write_table
 from tetrarchia_eval.results_page import write_report

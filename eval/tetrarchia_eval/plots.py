@@ -1,4 +1,4 @@
-"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of cross-play, learning curves, scaling.
+"""Pictures of results, as PNG or SVG: heat maps of levels, bars with intervals, matrices of cross-play, learning curves.
 
 The same numbers give the same bytes. Maps are in viridis, bars in Okabe and Ito's colours, and every value is also
 written: nothing is said by colour alone.
@@ -22,7 +22,6 @@ from tetrarchia_eval.sweep import Grid
 
 Figure = Any  # matplotlib's
 Axes = Any
-Points = Sequence[tuple[float, float]]
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 INK, FAINT, EMPTY = "#222222", "#8a8a8a", "#e4e4e4"
@@ -133,23 +132,6 @@ def _finish_curves(axes: Axes, label: str, columns: int) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color=EMPTY)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
-
-
-def scaling_curves(title: str, lines: Mapping[str, Points], measured: Mapping[str, Points], labels: tuple[str, str]) -> Figure:
-    """On logarithmic axes: lines that a model draws, and points that were measured."""
-    with _style():
-        picture, axes = _figure(title, 0.62 * WIDTH)
-        for number, (name, points) in enumerate(lines.items()):
-            axes.plot(*zip(*points, strict=True), color=COLOURS[number % len(COLOURS)], label=name)
-        for marker, (name, points) in zip("os^v", measured.items(), strict=False):
-            axes.plot(*zip(*points, strict=True), marker, color=INK, markerfacecolor="none", label=name)
-        axes.set(xscale="log", yscale="log", xlabel=labels[0], ylabel=labels[1])
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter("{x:,g}")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color=EMPTY)
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_columns([*lines, *measured]), frameon=False)
-    return picture
 
 
 def _columns(names: Sequence[str]) -> int:

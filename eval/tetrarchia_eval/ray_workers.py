@@ -13,11 +13,11 @@ from typing import Any
 
 import ray
 
-from tetrarchia_agents.ray_cluster import connected
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import one_line
 from tetrarchia_eval.match import MatchSpec, read_spec, spec_line
+from tetrarchia_eval.ray_cluster import connected
 from tetrarchia_eval.workers import PlayedChunk, Roster, ThisProcess
 
 RETRIES = 10  # of a chunk: that many nodes lost in a row are no accident

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from tetrarchia_agents.ray_cluster import LOCAL, address_of
 from tetrarchia_app.cli.app import app
+from tetrarchia_eval.ray_cluster import LOCAL, address_of
 
 WITHOUT_RAY = """
 import sys

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tetrarchia_agents.ray_cluster import check_nodes, connected, load_ray
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import one_line
+from tetrarchia_eval.ray_cluster import check_nodes, connected, load_ray
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import TIMEOUT, follow, launched_group
 from tetrarchia_train.folders import whole_folder

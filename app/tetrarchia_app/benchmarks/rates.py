@@ -21,7 +21,6 @@ import numba
 import numpy as np
 import pettingzoo
 
-from tetrarchia_agents.ray_cluster import load_ray
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.options import Options
@@ -92,8 +91,6 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
         yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
-    if find_spec("ray"):
-        yield from on_ray(effort)
     if find_spec("sb3_contrib"):
         yield from training(effort.presets)
     yield from start_up()
@@ -210,14 +207,6 @@ def match(agent: str, games: int) -> float:
         begun = time.perf_counter()
         play_match(match_spec(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
         return time.perf_counter() - begun
-
-
-def on_ray(effort: Effort) -> Iterator[Row]:
-    """The arena on a local Ray against its own processes."""
-    load_ray()
-    from tetrarchia_eval.scaling import Slice, ray_rows  # which need it
-
-    yield from ray_rows(Slice(15 * effort.seconds, effort.rounds))
 
 
 def training(presets: tuple[str, ...]) -> Iterator[Row]:
