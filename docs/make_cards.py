@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, own_checkpoints, read_card
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import write_text_atomic
 from tetrarchia_eval.match import Match, team_label
 from tetrarchia_eval.results_page import load_matches
 from tetrarchia_eval.statistics import wilson
@@ -48,4 +48,4 @@ def rate_of(match: Match, level: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for path, text in cards().items():
-        write_whole(path, text)
+        write_text_atomic(path, text)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import flat, read_bounded
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.files import check_nesting, read_bounded
+from tetrarchia_env.schema import sanitize_line
 
 EMPERORS = ("diocletian", "galerius", "constantius", "maximian")  # R1.1, in turn order
 NUMERALS = ("I", "II", "III", "IV", "V", "VI")  # the outer regions
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str]) -> Board:
 def read(path: str | os.PathLike[str]) -> BoardFile:
     """What a board file of at most 1 MB says, checked, sources included."""
     try:
-        file = tomllib.loads(flat(read_bounded(path, 10**6).decode()))
+        file = tomllib.loads(check_nesting(read_bounded(path, 10**6).decode()))
         _check_shape("the file", file, BoardFile)
         _check_sense(cast(BoardFile, file))
         return cast(BoardFile, file)
@@ -112,7 +112,7 @@ def read(path: str | os.PathLike[str]) -> BoardFile:
         reason = f"it cannot be read ({error.strerror})"
     except (ValueError, RecursionError) as error:
         reason = f"it is not TOML ({error})" if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError) else str(error)
-    raise TetrarchiaError(f"board file {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"board file {os.fspath(path)}: {sanitize_line(reason)}")
 
 
 def _check_shape(entry: str, value: Any, shape: Any) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 Seeds = int | Sequence[int] | NDArray[np.integer]
 
@@ -63,7 +63,7 @@ def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
         return actions
     given = _as_array(actions, "actions")
     if given.dtype.kind not in "iu" or given.shape != (games,):
-        told = shortened(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
+        told = truncate_repr(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
         raise TetrarchiaError(f"actions are {games} whole numbers, one for each game, not {told}")
     return np.array(given, dtype=INT64)
 
@@ -88,30 +88,30 @@ def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
         )
     for seed in values:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-            raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+            raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {truncate_repr(seed)}")
     return values.astype(np.uint64)
 
 
 def checked_seed(seed: Any) -> int:
     """One seed, of Python or NumPy, as Python's."""
     if isinstance(seed, np.ndarray | list | tuple):
-        raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {shortened(seed)}")
+        raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {truncate_repr(seed)}")
     return int(seed_array(seed)[0])
 
 
 def check_no_options(options: Any) -> None:
     """Nothing is chosen at a reset: whoever gives an option would believe that it is in force."""
     if options:
-        raise TetrarchiaError(f"reset takes no options, not {shortened(options)}: rules are chosen when the environment is made")
+        raise TetrarchiaError(f"reset takes no options, not {truncate_repr(options)}: rules are chosen when the environment is made")
 
 
-BUSY = "another thread is using this environment: give each thread an environment of its own"
+ERR_CONCURRENT_USE = "another thread is using this environment: give each thread an environment of its own"
 
 
-class OneThread:
+class SingleThreadGuard:
     """Held while an environment is used: compiled code of two threads would write into the same game.
 
-    `with` it, or where every tenth of a microsecond counts `if not acquire(False): raise TetrarchiaError(BUSY)` and `release`.
+    `with` it, or in the hot path `if not acquire(False): raise TetrarchiaError(ERR_CONCURRENT_USE)` and `release`.
     """
 
     __slots__ = ("acquire", "release")
@@ -122,14 +122,14 @@ class OneThread:
 
     def __enter__(self) -> None:
         if not self.acquire(False):
-            raise TetrarchiaError(BUSY)
+            raise TetrarchiaError(ERR_CONCURRENT_USE)
 
     def __exit__(self, *_: object) -> None:
         self.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is held by nobody."""
-        return OneThread, ()
+        return SingleThreadGuard, ()
 
 
 def _told(value: object) -> str:

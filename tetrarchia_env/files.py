@@ -33,7 +33,7 @@ def read_bounded(path: str | os.PathLike[str], most: int, start: int = 0) -> byt
     return bytes(content)
 
 
-def flat(text: str) -> str:
+def check_nesting(text: str) -> str:
     """The same text; ValueError if TOML is nested so deeply that the library would read it for hours, or recurse too far."""
     depth = 0
     for line in STRINGS.sub("", text).split("\n"):
@@ -87,7 +87,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     check_folder(goal)
     draft = _draft(goal)
     try:
-        with naming(goal, draft):
+        with with_filename(goal, draft):
             yield draft
             os.replace(draft, goal)
     finally:
@@ -96,7 +96,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def naming(goal: Path, draft: Path | None = None) -> Iterator[None]:
+def with_filename(goal: Path, draft: Path | None = None) -> Iterator[None]:
     """An error of the disk names this file: it names none by itself, or only the draft."""
     try:
         yield
@@ -111,7 +111,7 @@ def _draft(goal: Path) -> Path:
     return goal.with_name(f".{goal.name}.{os.getpid()}")
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file so."""
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import OneThread, checked_seed
+from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import tell
@@ -57,7 +57,7 @@ class Game:
         self._dice = ""
         self._chance = np.random.default_rng(int(self._games["dice"][0]))  # for agents that are asked
         self._asked: list[Agent] = []
-        self._one_thread = OneThread()
+        self._thread_guard = SingleThreadGuard()
 
     @property
     def agent(self) -> str:
@@ -113,7 +113,7 @@ class Game:
         ValueError: 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, fleet INTERNVM, fleet AEGAEVM
         """
         number = action_id(action) if isinstance(action, str) else _whole(action)
-        with self._one_thread:
+        with self._thread_guard:
             return self._play(number, action_text(number))
 
     def _play(self, number: int, text: str) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Game:
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._games, other._masks = self._games.copy(), self._masks.copy()
-        other._actions, other._asked, other._one_thread = list(self._actions), [], OneThread()
+        other._actions, other._asked, other._thread_guard = list(self._actions), [], SingleThreadGuard()
         other._chance = copy.deepcopy(self._chance)
         return other
 

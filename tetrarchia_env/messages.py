@@ -12,7 +12,7 @@ def printable(text: object) -> str:
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(text))
 
 
-def near(name: object, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """` (did you mean planner?)`, to stand behind a name that is not known; nothing if none is like it."""
     names = {one.casefold(): one for one in known}
     close = [names[one] for one in get_close_matches(str(name).casefold(), names, MOST, NEAR)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import check_fields, noun, shortened, told
+from tetrarchia_env.schema import check_fields, describe, label, truncate_repr
 
 DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
 NORMAL_LEVEL = "4211"
@@ -25,11 +25,13 @@ if TYPE_CHECKING:  # what may be given
     Modules = Iterable[str]
     Scenario = str | None
 else:  # what that is checked to be; any iterable of names is a tuple by then
-    Levels = Annotated[tuple[Annotated[str, told(A_LEVEL)], ...], Meta(min_length=1)]
-    Level = Annotated[str | Levels | None, told(f"{A_LEVEL} or a list of such levels")]
-    Variants = Annotated[tuple[Annotated[Literal[VARIANTS], noun("variant")], ...], told(f"a list of names from {', '.join(VARIANTS)}")]
-    Modules = Annotated[tuple[Annotated[Literal[MODULES], noun("module")], ...], told(f"a list of names from {', '.join(MODULES)}")]
-    Scenario = Annotated[Literal[(*SCENARIOS, None)], noun("scenario")]
+    Levels = Annotated[tuple[Annotated[str, describe(A_LEVEL)], ...], Meta(min_length=1)]
+    Level = Annotated[str | Levels | None, describe(f"{A_LEVEL} or a list of such levels")]
+    Variants = Annotated[
+        tuple[Annotated[Literal[VARIANTS], label("variant")], ...], describe(f"a list of names from {', '.join(VARIANTS)}")
+    ]
+    Modules = Annotated[tuple[Annotated[Literal[MODULES], label("module")], ...], describe(f"a list of names from {', '.join(MODULES)}")]
+    Scenario = Annotated[Literal[(*SCENARIOS, None)], label("scenario")]
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Options:
     modules: Modules = ()
     scenario: Scenario = None
     fixed_setup: bool = False
-    max_turns: Annotated[int, Meta(ge=1, le=MOST_TURNS), told(f"a whole number from 1 to {MOST_TURNS}")] = 400
+    max_turns: Annotated[int, Meta(ge=1, le=MOST_TURNS), describe(f"a whole number from 1 to {MOST_TURNS}")] = 400
 
     @classmethod
     def of(cls, also: Iterable[str] = (), /, **arguments: Any) -> "Options":
@@ -63,7 +65,7 @@ class Options:
         known = [*cls.__dataclass_fields__, *also]
         for name in arguments:
             if name not in known:
-                raise TetrarchiaError(f"unknown argument {shortened(name)}: choose from {', '.join(known)}")
+                raise TetrarchiaError(f"unknown argument {truncate_repr(name)}: choose from {', '.join(known)}")
         return cls(**arguments)
 
     def __post_init__(self) -> None:
@@ -138,7 +140,7 @@ class Options:
 def _check_level(level: str) -> None:
     """R2.1: each digit in its range."""
     if len(level) != len(DIGITS):
-        raise TetrarchiaError(f"a level is {A_LEVEL}, not {shortened(level)}")
+        raise TetrarchiaError(f"a level is {A_LEVEL}, not {truncate_repr(level)}")
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
             raise TetrarchiaError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")

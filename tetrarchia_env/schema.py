@@ -15,22 +15,22 @@ import msgspec
 from msgspec import Meta, Struct, ValidationError
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.messages import near
+from tetrarchia_env.messages import did_you_mean
 
 T = TypeVar("T")
-MANY = 10**12  # a limit that is there to be finite, and not worth telling
+UNBOUNDED = 10**12  # a limit that is there to be finite, and not worth telling
 PATH = re.compile(r" - at (?:`key` in )?`\$([^`]*)`$")  # where it was, as msgspec tells it: `$.armies[0]`
 STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*?)`", re.DOTALL)
 WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", dict: "a table of names", NoneType: "null"}
 
 
-def told(words: str) -> Meta:
+def describe(words: str) -> Meta:
     """What is allowed, where the type alone would not say it well."""
     return Meta(extra={"allowed": words})
 
 
-def noun(word: str) -> Meta:
+def label(word: str) -> Meta:
     """What a name is the name of: any other is an `unknown WORD`."""
     return Meta(extra={"noun": word})
 
@@ -58,7 +58,7 @@ def check_fields(instance: Any, where: str = "") -> None:
     vars(instance).update(msgspec.structs.asdict(fitting))
 
 
-def shortened(value: object, most: int = 200) -> str:
+def truncate_repr(value: object, most: int = 200) -> str:
     """A value as it is told in a sentence, however large it is."""
     try:
         text = repr(value)
@@ -68,7 +68,7 @@ def shortened(value: object, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[: most - 30]}... ({len(text)} letters)"
 
 
-def one_line(text: str, most: int = 600) -> str:
+def sanitize_line(text: str, most: int = 600) -> str:
     """What is said of a file, with whatever stands in it: in one line, with nothing that a terminal would obey."""
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split())[: most + 1])
     return shown if len(shown) <= most else f"{shown[:most]}..."
@@ -97,7 +97,7 @@ def description_of(kind: Any) -> str:
 def limits_of(kind: Any) -> tuple[float, float] | None:
     """The least and the most of a number, if they are worth telling."""
     least, most = _limits(kind)
-    return None if least is None or most is None or most >= MANY else (least, most)
+    return None if least is None or most is None or most >= UNBOUNDED else (least, most)
 
 
 def plain(kind: Any) -> Any:
@@ -123,7 +123,7 @@ def _sentence(refusal: str, data: Any, kind: Any, where: str) -> str:
             kind, data = _part(kind, name, index), data[name] if name else list(data)[int(index)]
             names += [name] if name else []
     except (KeyError, IndexError, TypeError):  # a name in the data that looks like a path
-        return f"{where} {shortened(refusal)}"
+        return f"{where} {truncate_repr(refusal)}"
     return _missing_or_unknown(refusal, _entry(names)) or _not_allowed(data, kind, _entry(names))
 
 
@@ -135,7 +135,7 @@ def _missing_or_unknown(refusal: str, entry: str) -> str:
     found = FIELD.match(refusal)
     if found is None:
         return ""
-    wrong = f"unknown entry {shortened(found[2])}" if "unknown" in found[1] else f"{found[2]!r} is missing"
+    wrong = f"unknown entry {truncate_repr(found[2])}" if "unknown" in found[1] else f"{found[2]!r} is missing"
     return f"{entry}: {wrong}" if entry else wrong
 
 
@@ -143,8 +143,8 @@ def _not_allowed(data: Any, kind: Any, entry: str) -> str:
     extra, value = extra_of(kind), _first_wrong(data, kind)
     if "noun" in extra:
         names = [name for name in get_args(plain(kind)) if name]
-        return f"unknown {extra['noun']} {shortened(value)}{near(value, names)}: choose from {', '.join(names)}"
-    return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {shortened(value)}"
+        return f"unknown {extra['noun']} {truncate_repr(value)}{did_you_mean(value, names)}: choose from {', '.join(names)}"
+    return f"{entry} is {extra.get('allowed') or _allowed(kind, value)}, not {truncate_repr(value)}"
 
 
 def _entry(names: list[str]) -> str:
@@ -190,7 +190,7 @@ def _allowed_number(kind: Any, value: object) -> str:
     """Of what is a number already, only the limits."""
     least, most = _limits(kind)
     if least is not None and most is not None and type(value) in (int, plain(kind)):
-        return f"from {least:g} to {most:g}" if most >= MANY else f"from {least} to {most}"
+        return f"from {least:g} to {most:g}" if most >= UNBOUNDED else f"from {least} to {most}"
     return WORDS[plain(kind)] + (" from {} to {}".format(*limits) if (limits := limits_of(kind)) else "")
 
 

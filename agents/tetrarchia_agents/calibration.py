@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tetrarchia_env.batch import Games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import read_bounded, write_whole
-from tetrarchia_env.schema import checked, one_line
+from tetrarchia_env.files import read_bounded, write_text_atomic
+from tetrarchia_env.schema import checked, sanitize_line
 
 CALIBRATION = "calibration.json"
 LARGEST = 100_000  # bytes
@@ -85,7 +85,7 @@ def logistic(logits: Amounts) -> Amounts:
 
 def write_calibration(folder: Path, calibration: Calibration) -> None:
     """Beside the weights."""
-    write_whole(folder / CALIBRATION, json.dumps(msgspec.to_builtins(calibration), indent=1) + "\n")
+    write_text_atomic(folder / CALIBRATION, json.dumps(msgspec.to_builtins(calibration), indent=1) + "\n")
 
 
 def read_calibration(folder: Path, weights: str) -> Calibration:
@@ -97,7 +97,7 @@ def read_calibration(folder: Path, weights: str) -> Calibration:
         data = json.loads(read_bounded(path, LARGEST).decode("utf-8"))
         calibration = checked(data, Calibration, "")
     except (OSError, ValueError, RecursionError) as error:
-        raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} cannot be read ({one_line(str(error))}): {mend}") from None
+        raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} cannot be read ({sanitize_line(str(error))}): {mend}") from None
     if calibration.weights != weights:
         raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} was fitted to other weights than it has now: {mend}")
     return calibration

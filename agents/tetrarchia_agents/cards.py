@@ -7,9 +7,9 @@ from typing import Any
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded
-from tetrarchia_env.messages import near
+from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.observation import FIELDS
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 HERE = Path(__file__).parent
 # The project's own: in an installed package, or in the repository.
@@ -27,7 +27,7 @@ def find_checkpoint(name: str | Path, own: Path = CHECKPOINTS) -> Path:
             return folder
     known = own_checkpoints(own)
     choices = f"give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}"
-    raise TetrarchiaError(f"no checkpoint {str(name)!r}{near(name, known)}: {choices}")
+    raise TetrarchiaError(f"no checkpoint {str(name)!r}{did_you_mean(name, known)}: {choices}")
 
 
 def own_checkpoints(own: Path = CHECKPOINTS) -> list[str]:
@@ -40,7 +40,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card = json.loads(read_bounded(folder / CARD, LARGEST_CARD).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise TetrarchiaError(f"checkpoint {folder}: the card cannot be read ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"checkpoint {folder}: the card cannot be read ({sanitize_line(str(error))})") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise TetrarchiaError(f"checkpoint {folder}: the card is not of format {FORMAT}")
     return card

@@ -16,8 +16,8 @@ from tetrarchia_agents.network_config import MOST_WEIGHTS, NetworkConfig
 from tetrarchia_agents.weight_files import check_shapes
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import atomic_write, read_bounded, write_whole
-from tetrarchia_env.schema import one_line, shortened
+from tetrarchia_env.files import atomic_write, read_bounded, write_text_atomic
+from tetrarchia_env.schema import sanitize_line, truncate_repr
 
 __all__ = [
     "CARD",
@@ -57,7 +57,7 @@ def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, made:
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:
     """Write the card alone, when there is more to tell of the same weights."""
-    write_whole(folder / CARD, json.dumps(card, indent=1) + "\n")
+    write_text_atomic(folder / CARD, json.dumps(card, indent=1) + "\n")
 
 
 def load_checkpoint(name: str | Path) -> Checkpoint:
@@ -73,7 +73,7 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
         network = make_network(config)
         network.load_state_dict(_weights(content))
     except (KeyError, TypeError, RuntimeError, SafetensorError, ValueError) as error:
-        raise TetrarchiaError(f"checkpoint {folder} is damaged: card and weights do not fit ({one_line(str(error), 300)})") from None
+        raise TetrarchiaError(f"checkpoint {folder} is damaged: card and weights do not fit ({sanitize_line(str(error), 300)})") from None
     return Checkpoint(network.eval(), config, card)
 
 
@@ -103,5 +103,5 @@ def _weights(content: bytes) -> dict[str, torch.Tensor]:
     weights = {name: tensor.float() for name, tensor in load(content).items()}
     for name, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
-            raise TetrarchiaError(f"{shortened(name)} holds numbers that are none, or infinite")
+            raise TetrarchiaError(f"{truncate_repr(name)} holds numbers that are none, or infinite")
     return weights

@@ -11,7 +11,7 @@ from typing import Any
 from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.messages import near
+from tetrarchia_env.messages import did_you_mean
 
 # Where each agent is written: its class, whose fields are its options. Imported when asked for: some need heavy packages.
 AGENTS = {
@@ -45,7 +45,7 @@ def _made(agent: Any, name: str, given: list[str]) -> Agent:
         key, value = option.split("=", 1) if "=" in option else (next(iter(options), ""), option)
         if key not in options:
             raise TetrarchiaError(
-                f"agent {name} has no option {key or option!r}{near(key, options)}: it has {', '.join(options) or 'none'}"
+                f"agent {name} has no option {key or option!r}{did_you_mean(key, options)}: it has {', '.join(options) or 'none'}"
             )
         if key in chosen:
             raise TetrarchiaError(f"agent {name}: option {key} is given twice in {':'.join([name, *given])!r}")
@@ -67,11 +67,11 @@ def _own_class(name: str) -> Any:
     module, _, kind = name.rpartition(".")
     if not all(part.isidentifier() for part in name.split(".")) or not module:
         choices = f"choose from {', '.join(AGENTS)}, or name your own class: my_module.MyAgent"
-        raise TetrarchiaError(f"unknown agent {name!r}{near(name, AGENTS)}: {choices}")
+        raise TetrarchiaError(f"unknown agent {name!r}{did_you_mean(name, AGENTS)}: {choices}")
     home = _own_module(module, name)
     agent = getattr(home, kind, None)
     if agent is None:
-        raise TetrarchiaError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{near(kind, dir(home))}")
+        raise TetrarchiaError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{did_you_mean(kind, dir(home))}")
     if not isinstance(agent, type) or not all(callable(getattr(agent, method, None)) for method in METHODS):
         raise TetrarchiaError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
     return agent

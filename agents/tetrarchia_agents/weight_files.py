@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 LENGTH = 8  # bytes that tell the table's length
 LARGEST_TABLE = 1_000_000
@@ -18,11 +18,11 @@ def check_shapes(content: bytes, wanted: dict[str, list[int]]) -> None:
     """ValueError, in a clause, unless the file holds exactly these weights."""
     table = read_table(content)
     for name in sorted(wanted.keys() ^ table.keys()):
-        raise TetrarchiaError(f"{shortened(name)} is {'missing' if name in wanted else 'unknown'}")
+        raise TetrarchiaError(f"{truncate_repr(name)} is {'missing' if name in wanted else 'unknown'}")
     for name, shape in wanted.items():
         entry = table[name]
         if not isinstance(entry, dict) or entry.get("shape") != shape or entry.get("dtype") not in NUMBERS:
-            raise TetrarchiaError(f"{name} is of shape {shape} and {' or '.join(NUMBERS)}, not {shortened(entry)}")
+            raise TetrarchiaError(f"{name} is of shape {shape} and {' or '.join(NUMBERS)}, not {truncate_repr(entry)}")
 
 
 def read_table(content: bytes) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MOST_TURNS, Options
-from tetrarchia_env.schema import MANY, shortened
+from tetrarchia_env.schema import UNBOUNDED, truncate_repr
 from tetrarchia_eval.sweep import level_words
 
 FORMAT = 1
@@ -42,7 +42,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256, description="levels: at least one of four digits, and each once")]
     agents: Annotated[tuple[str, str, str, str], Meta(description=f"agents: one name for each of {', '.join(EMPERORS)}")]
     fingerprints: Annotated[dict[str, str], Meta(description="fingerprints: one for each of the agents")]  # by their names
-    games: Annotated[int, Meta(ge=1, le=MANY, description="games is a whole number from 1 on")]
+    games: Annotated[int, Meta(ge=1, le=UNBOUNDED, description="games is a whole number from 1 on")]
     first_seed: Seed
     seed: Seed  # the match's, that agents take their chance from
     versions: dict[str, str]
@@ -86,8 +86,8 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return same | {"tetrarchia version": self.versions.get("tetrarchia")}
 
 
-Decisions = Annotated[int, Meta(ge=0, le=MANY)]
-Seconds = Annotated[float, Meta(ge=0, le=MANY)]  # NaN is in no range
+Decisions = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
+Seconds = Annotated[float, Meta(ge=0, le=UNBOUNDED)]  # NaN is in no range
 
 
 class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +141,7 @@ def read_spec(line: bytes) -> MatchSpec:
         version = msgspec.json.decode(line, type=_Version)
         if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
             raise TetrarchiaError(
-                f"it is of format {shortened(version.format)} and environment {shortened(version.environment)}, "
+                f"it is of format {truncate_repr(version.format)} and environment {truncate_repr(version.environment)}, "
                 f"not {FORMAT} and {ENVIRONMENT!r}"
             )
         return msgspec.json.decode(line, type=MatchSpec)
@@ -179,7 +179,7 @@ def _complaint(error: msgspec.ValidationError, entries: dict[str, Any]) -> str:
     reason, _, place = str(error).partition(" - at `$.")
     entry = re.split(r"\W", place)[0]
     if entry in entries and entry in DESCRIPTIONS:
-        return f"{DESCRIPTIONS[entry]}, not {shortened(entries[entry])}"
+        return f"{DESCRIPTIONS[entry]}, not {truncate_repr(entries[entry])}"
     return f"{entry}: {_lower(reason)}" if entry else reason
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 LOCAL, AUTO = "local", "auto"
 ADDRESSES = f"HOST:PORT of a cluster's head, {AUTO} for the one that runs on this machine, or {LOCAL} for a new one"
@@ -88,7 +88,7 @@ def _join(ray: Any, **options: Any) -> None:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, _end if before is signal.SIG_DFL else before)
     except Exception as error:  # of whatever kind
-        raise TetrarchiaError(f"ray: the cluster at {options['address']!r} does not start or answer ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"ray: the cluster at {options['address']!r} does not answer ({sanitize_line(str(error))})") from None
 
 
 def _check_answer(address: str) -> None:
@@ -115,7 +115,7 @@ def _check_port(address: str) -> None:
 def _reason(noise: str) -> str:
     """What went wrong, without the lines of Ray's log before it."""
     lines = [line for line in noise.splitlines() if line.strip() and not line.startswith("[")]
-    return one_line(" ".join(lines)) or "it gave no reason"
+    return sanitize_line(" ".join(lines)) or "it gave no reason"
 
 
 def check_nodes(modules: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ import ray
 
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import MatchSpec, read_spec, spec_line
 from tetrarchia_eval.ray_cluster import connected
 from tetrarchia_eval.workers import PlayedChunk, Roster, ThisProcess
@@ -64,7 +64,7 @@ class RayWorkers:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise TetrarchiaError(LOST.format(reason=one_line(str(error)))) from None
+            raise TetrarchiaError(LOST.format(reason=sanitize_line(str(error)))) from None
         return played
 
     def _look(self) -> None:

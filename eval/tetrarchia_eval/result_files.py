@@ -9,8 +9,8 @@ from typing import IO
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_writable, naming, read_bounded, write_whole
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.files import check_writable, read_bounded, with_filename, write_text_atomic
+from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
 
 try:
@@ -88,7 +88,7 @@ class ResultFile:
     def append(self, games: Sequence[GameResult]) -> None:
         """The next games of the match; only while `appending`."""
         lines = "".join(map(game_line, games))
-        with naming(self.path):
+        with with_filename(self.path):
             self._open.write(lines)
             self._open.flush()
         self.games += games
@@ -97,7 +97,7 @@ class ResultFile:
     def rewrite(self, spec: MatchSpec) -> None:
         """The same games under another first line, in one moment."""
         first, _, games = self.path.read_text(encoding="utf-8").partition("\n")
-        write_whole(self.path, spec_line(spec) + games)
+        write_text_atomic(self.path, spec_line(spec) + games)
         self.size += len(spec_line(spec).encode()) - len(f"{first}\n".encode())
         self.spec = spec
 
@@ -132,7 +132,7 @@ def _told_of(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = str(error)
     else:
         return
-    raise TetrarchiaError(f"results {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"results {os.fspath(path)}: {sanitize_line(reason)}")
 
 
 def _whole_lines(path: Path, start: int) -> list[bytes]:
@@ -152,7 +152,7 @@ def _create(path: Path, text: str) -> bool:
     """Whole or not at all; if another process is first, its file stays."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with naming(path, draft):
+        with with_filename(path, draft):
             draft.write_text(text, encoding="utf-8")
             return _move_if_free(draft, path)
     finally:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_writable, write_whole
+from tetrarchia_env.files import check_writable, write_text_atomic
 from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import ENDINGS, Comparison, Lead, Matrix, Summary
 from tetrarchia_eval.statistics import Estimate
@@ -153,7 +153,7 @@ def _data(cell: Cell) -> object:
 def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     """Write a table as its file's ending says: .md, .csv or .json."""
     check_table(path)
-    write_whole(path, FORMS[Path(path).suffix](table))
+    write_text_atomic(path, FORMS[Path(path).suffix](table))
 
 
 def check_table(path: str | os.PathLike[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_writable, write_whole
+from tetrarchia_env.files import check_writable, write_text_atomic
 from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import (
     Comparison,
@@ -75,7 +75,7 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     album = Album(goal.parent / PICTURES, PICTURES)
     album.folder.mkdir(parents=True, exist_ok=True)
     parts = [HEAD.format(folder=results.name), *_chapters(found, album), METHODS, _played_with(found)]
-    write_whole(goal, "\n".join(part.rstrip("\n") + "\n" for part in parts))
+    write_text_atomic(goal, "\n".join(part.rstrip("\n") + "\n" for part in parts))
 
 
 def load_matches(folder: Path, chapter: str) -> dict[str, Match]:

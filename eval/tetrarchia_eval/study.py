@@ -23,9 +23,9 @@ from msgspec import Meta, Struct, to_builtins
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import naming
+from tetrarchia_env.files import with_filename
 from tetrarchia_env.notation import Replay, checked_actions, parse_replay, replay_data
-from tetrarchia_env.schema import checked, one_line, told
+from tetrarchia_env.schema import checked, describe, sanitize_line
 
 GAMES = "games.jsonl"
 LONGEST = 4_000_000  # bytes of a line: the longest game has some hundred thousand
@@ -33,7 +33,7 @@ LARGEST = 2_000_000_000  # bytes of a file
 MOST_PLAYERS = 16  # people may leave and others come
 Seconds = Annotated[float, Meta(ge=0, le=10_000_000)]
 PlayerNumber = Annotated[int, Meta(ge=0, le=MOST_PLAYERS - 1)]
-Name = Annotated[str, Meta(min_length=1, max_length=200), told("a name of at most 200 letters")]
+Name = Annotated[str, Meta(min_length=1, max_length=200), describe("a name of at most 200 letters")]
 PERSON = re.compile("[0-9a-f]{16}")  # no name can be one
 
 
@@ -51,7 +51,7 @@ class StudyLine(Struct, forbid_unknown_fields=True):
     format: Literal[1]
     version: Name  # of the package that wrote it
     players: Annotated[list[Player], Meta(min_length=1, max_length=MOST_PLAYERS)]
-    seats: Annotated[list[PlayerNumber], Meta(min_length=4, max_length=4), told("the player's number of each of the four Emperors")]
+    seats: Annotated[list[PlayerNumber], Meta(min_length=4, max_length=4), describe("the player's number of each of the four Emperors")]
     deciders: Annotated[list[PlayerNumber], Meta(max_length=1_000_000)]
     seconds: Annotated[list[Seconds | None], Meta(max_length=1_000_000)]
     replay: dict[str, Any]
@@ -109,7 +109,7 @@ def append_game(folder: Path, game: StudyGame) -> None:
         raise TetrarchiaError(f"the game has {len(line)} bytes as a line, more than {LONGEST}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / GAMES
-    with naming(path), open(path, "ab", buffering=0, opener=_private) as file, _locked(file):
+    with with_filename(path), open(path, "ab", buffering=0, opener=_private) as file, _locked(file):
         _append(file, path, line)
 
 
@@ -174,7 +174,7 @@ def _parsed(line: bytes, where: str) -> StudyGame | str:
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         return f"{where}: it is not JSON"
     except ValueError as error:
-        return f"{where}: {one_line(str(error))}"
+        return f"{where}: {sanitize_line(str(error))}"
 
 
 def parse_game(content: object) -> StudyGame:

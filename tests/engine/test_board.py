@@ -261,7 +261,7 @@ def test_new_process_reads_the_file_that_tetrarchia_board_names(tmp_path: Path) 
 
 def test_new_process_refuses_a_bad_file(tmp_path: Path) -> None:
     bad = tmp_path / "none.toml"
-    assert f"ValueError: board file {bad}: it cannot be read" in run(["-c", SHOW], TETRARCHIA_BOARD=str(bad)).stderr
+    assert f"TetrarchiaError: board file {bad}: it cannot be read" in run(["-c", SHOW], TETRARCHIA_BOARD=str(bad)).stderr
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from helpers.random_games import EVERYTHING
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.rollout import rollout
 from tetrarchia_env import Game, batch, tetrarchia_v0
-from tetrarchia_env.checks import OneThread
+from tetrarchia_env.checks import SingleThreadGuard
 from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_records
@@ -177,8 +177,8 @@ def environments() -> dict[str, Any]:
     return {"aec": tetrarchia_v0.raw_env(), "gymnasium": gymnasium.make("Tetrarchia-v0").unwrapped, "vector": vector, "sb3": sb3}
 
 
-def lock_of(env: Any) -> OneThread:
-    lock: OneThread = env.one_thread if hasattr(env, "one_thread") else env.batched.one_thread
+def lock_of(env: Any) -> SingleThreadGuard:
+    lock: SingleThreadGuard = env.thread_guard if hasattr(env, "thread_guard") else env.batched.thread_guard
     return lock
 
 
@@ -232,9 +232,9 @@ def test_two_threads_at_one_environment_crash_nothing() -> None:
 def test_a_copy_is_held_by_nobody() -> None:
     env = tetrarchia_v0.raw_env()
     env.reset(seed=1)
-    with env.one_thread:
+    with env.thread_guard:
         copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), env.clone()]
-    assert all(other.one_thread is not env.one_thread for other in copies)
+    assert all(other.thread_guard is not env.thread_guard for other in copies)
     assert all(other.snapshot() == env.snapshot() for other in copies)
 
 

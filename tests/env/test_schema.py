@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta, Struct
 
-from tetrarchia_env.schema import MANY, check_fields, checked, description_of, limits_of, noun, told
+from tetrarchia_env.schema import UNBOUNDED, check_fields, checked, describe, description_of, label, limits_of
 
 
 class Army(Struct, forbid_unknown_fields=True):
@@ -17,10 +17,10 @@ class Army(Struct, forbid_unknown_fields=True):
 class Position(Struct, forbid_unknown_fields=True):
     army: Army
     places: Annotated[list[tuple[str, int]], Meta(max_length=2)] = []
-    fleets: list[Annotated[Literal["west", "east", "south"], noun("zone")]] = []
-    tokens: Annotated[dict[str, Literal["unrest", "revolt"]], told("a table of tokens")] = {}
+    fleets: list[Annotated[Literal["west", "east", "south"], label("zone")]] = []
+    tokens: Annotated[dict[str, Literal["unrest", "revolt"]], describe("a table of tokens")] = {}
     figure: Literal["dux", "emperor", None] = None
-    turn: Annotated[int, Meta(ge=0, le=MANY)] = 0
+    turn: Annotated[int, Meta(ge=0, le=UNBOUNDED)] = 0
 
 
 GOOD = {"army": {"space": "ROMA"}}
@@ -92,4 +92,4 @@ def test_a_field_tells_its_description_and_the_limits_worth_telling() -> None:
     share = Annotated[float, Meta(ge=0, le=1), Meta(description="of the games")]
 
     assert (description_of(share), limits_of(share)) == ("of the games", (0, 1))
-    assert (description_of(int), limits_of(Annotated[int, Meta(ge=1, le=MANY)])) == ("", None)
+    assert (description_of(int), limits_of(Annotated[int, Meta(ge=1, le=UNBOUNDED)])) == ("", None)

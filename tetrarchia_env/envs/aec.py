@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import TerminateIllegalWrapper
 
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
+from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import RUNNING, TRUNCATED
 from tetrarchia_env.envs.env_state import EnvState
@@ -57,7 +57,7 @@ class TetrarchiaAEC(EnvState, AECEnv):
         """A new game; the seed fixes every die of it, and of those that follow without one."""
         check_no_options(None if options == OF_PETTINGZOO else options)
         chosen = None if seed is None else checked_seed(seed)
-        with self.one_thread:
+        with self.thread_guard:
             if chosen is not None or self._random is None:
                 self._random, _ = seeding.np_random(chosen)
             self.begin(int(self._random.integers(2**63)) if chosen is None else chosen)
@@ -66,19 +66,19 @@ class TetrarchiaAEC(EnvState, AECEnv):
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
-        with self.one_thread:
+        with self.thread_guard:
             super().restore(snapshot)
             self._start_episode()
             self.show_unasked()
 
     def step(self, action: int | None) -> None:
         """One decision of the agent selected; `None` from an agent whose game is over."""
-        if not self.one_thread.acquire(False):
-            raise TetrarchiaError(BUSY)
+        if not self.thread_guard.acquire(False):
+            raise TetrarchiaError(ERR_CONCURRENT_USE)
         try:
             self._step(action)
         finally:
-            self.one_thread.release()
+            self.thread_guard.release()
 
     def _step(self, action: int | None) -> None:
         agent = self.agent_selection

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
-from tetrarchia_env.checks import OneThread
+from tetrarchia_env.checks import SingleThreadGuard
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import rng_states
 from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER
@@ -78,7 +78,7 @@ class BatchedGames:
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
         self.illegal = check_illegal(illegal)
         self.illegal_actions = np.zeros(num_envs, dtype=np.int64)  # 1 where that of the last step was illegal
-        self.one_thread = OneThread()  # held by whoever steps or resets
+        self.thread_guard = SingleThreadGuard()  # held by whoever steps or resets
         self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the games under way
         self._none = np.zeros(num_envs, dtype=np.bool_)
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
@@ -178,7 +178,7 @@ class BatchedGames:
         check_records(games, "games")
         check_entries(episodes, EPISODE_RANGES, "episodes")
         _check_under_way(games, self.masks.shape[1])
-        with self.one_thread:
+        with self.thread_guard:
             self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
             self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
             self.reward.begin(self.games)

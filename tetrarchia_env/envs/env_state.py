@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch, notation
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import OneThread
+from tetrarchia_env.checks import SingleThreadGuard
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
@@ -52,7 +52,7 @@ class EnvState:
         self.game["phase"] = OVER  # until the first reset
         self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
         self.window = Window()
-        self.one_thread = OneThread()  # held by whoever steps, resets or restores
+        self.thread_guard = SingleThreadGuard()  # held by whoever steps, resets or restores
         self._story: tuple[str, ...] = ()
         self._dice = ""
 
@@ -147,7 +147,7 @@ class EnvState:
 
     def reseed(self, seed: int) -> None:
         """New dice from here on, so that a planner's copy does not show the dice to come."""
-        with self.one_thread:
+        with self.thread_guard:
             batch.reseed(self.game, seed)
 
     def legal_actions(self) -> list[int]:

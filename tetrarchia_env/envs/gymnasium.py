@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from tetrarchia_env.checks import BUSY, check_no_options, checked_seed
+from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS, END
 from tetrarchia_env.engine.state import OVER, RUNNING, TRUNCATED
 from tetrarchia_env.envs.env_state import EnvState
@@ -44,7 +44,7 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
         """A new game; the seed fixes every die of it, and of those that follow without one."""
         check_no_options(options)
         chosen = None if seed is None else checked_seed(seed)
-        with self.one_thread:
+        with self.thread_guard:
             super().reset(seed=chosen)
             self.begin(int(self.np_random.integers(2**63)) if chosen is None else chosen)
             self.show_unasked(begins=True)
@@ -52,12 +52,12 @@ class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
 
     def step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """One decision of whichever Emperor is to act."""
-        if not self.one_thread.acquire(False):
-            raise TetrarchiaError(BUSY)
+        if not self.thread_guard.acquire(False):
+            raise TetrarchiaError(ERR_CONCURRENT_USE)
         try:
             return self._step(action)
         finally:
-            self.one_thread.release()
+            self.thread_guard.release()
 
     def _step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(action):

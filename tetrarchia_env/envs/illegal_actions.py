@@ -12,7 +12,7 @@ from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.outcome import end_game
 from tetrarchia_env.engine.state import NOBODY, OFF, ROME_FELL, TRUNCATED
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 RAISE, IGNORE, LOSE = ILLEGAL = ("raise", "ignore", "lose")
 MOST_IGNORED = 1000  # in one game
@@ -21,7 +21,7 @@ MOST_IGNORED = 1000  # in one game
 def check_illegal(rule: str) -> str:
     """The name, if it is one of those that there are."""
     if rule not in ILLEGAL:
-        raise TetrarchiaError(f"unknown illegal {shortened(rule)}: choose one of {', '.join(ILLEGAL)}")
+        raise TetrarchiaError(f"unknown illegal {truncate_repr(rule)}: choose one of {', '.join(ILLEGAL)}")
     return rule
 
 

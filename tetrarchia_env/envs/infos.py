@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import OUTCOMES
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 Status = Any  # four numbers, or four arrays of a number for each game: Emperor to act, outcome, score, turn
 
@@ -67,5 +67,5 @@ def agent_name(code: int) -> str:
 
 def _name(code: object, names: tuple[str, ...], what: str) -> str:
     if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < len(names):
-        raise TetrarchiaError(f"{what} is a whole number from 0 to {len(names) - 1}, not {shortened(code)}")
+        raise TetrarchiaError(f"{what} is a whole number from 0 to {len(names) - 1}, not {truncate_repr(code)}")
     return names[int(code)]

@@ -8,7 +8,7 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from tetrarchia_env.engine.actions import END
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 ByAgent = dict[str, Any]
 
@@ -29,7 +29,7 @@ class TetrarchiaParallel(turn_based_aec_to_parallel_wrapper):
             return {}, {}, {}, {}, {}
         to_act = self.aec_env.agent_selection
         if to_act not in actions:
-            raise TetrarchiaError(f"an action of {to_act}, who is to act, is wanted, not only those of {shortened(list(actions))}")
+            raise TetrarchiaError(f"an action of {to_act}, who is to act, is wanted, not only those of {truncate_repr(list(actions))}")
         observations, rewards, terminations, truncations, infos = super().step(actions)
         observations, infos = _never_empty(observations, infos)
         return observations, rewards, terminations, truncations, infos

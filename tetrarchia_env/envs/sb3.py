@@ -40,7 +40,7 @@ class TetrarchiaVecEnv(VecEnv):
 
     def reset(self) -> Obs:
         """New games everywhere; after `seed(s)` environment i begins with seed s + i, else with one drawn."""
-        with self.batched.one_thread:
+        with self.batched.thread_guard:
             seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
             self._reset_seeds()
             self.batched.begin(seeds)
@@ -65,7 +65,7 @@ class TetrarchiaVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
-        with self.batched.one_thread:
+        with self.batched.thread_guard:
             return self._step()
 
     def _step(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 Obs = Any  # {"observation": vector, "action_mask": mask}, or with mask="info" the vector alone
 MASKS = ("observation", "info")  # where the mask of legal actions is
@@ -35,7 +35,7 @@ def observation_space(mask: str, actions: int = ACTIONS) -> spaces.Space:
 def check_mask(place: str) -> str:
     """The place, if it is one of those that there are."""
     if place not in MASKS:
-        raise TetrarchiaError(f"unknown mask {shortened(place)}: choose one of {', '.join(MASKS)}")
+        raise TetrarchiaError(f"unknown mask {truncate_repr(place)}: choose one of {', '.join(MASKS)}")
     return place
 
 

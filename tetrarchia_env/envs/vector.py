@@ -18,7 +18,7 @@ from tetrarchia_env.envs.infos import info_of, only_in, with_rows
 from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, Obs, check_mask, observation_space
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.render.modes import Drawing
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 Info = dict[str, Any]
 Flags = NDArray[np.bool_]
@@ -59,7 +59,7 @@ class TetrarchiaVector(VectorEnv):
         """
         others = {name: value for name, value in (options or {}).items() if name != "reset_mask"}
         check_no_options(others)
-        with self.batched.one_thread:
+        with self.batched.thread_guard:
             flags = self._reset_mask(options) if options and "reset_mask" in options else np.ones(self.num_envs, dtype=np.bool_)
             rows = np.flatnonzero(flags)
             self.batched.begin(self._seeds(seed)[rows], rows)
@@ -68,7 +68,7 @@ class TetrarchiaVector(VectorEnv):
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], Flags, Flags, Info]:
         """One action in each game; where the mode is NEXT_STEP and a game was finished, the next one begins instead."""
-        with self.batched.one_thread:
+        with self.batched.thread_guard:
             return self._step(actions)
 
     def _step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], Flags, Flags, Info]:
@@ -108,7 +108,7 @@ class TetrarchiaVector(VectorEnv):
     def _reset_mask(self, options: dict[str, Any]) -> Flags:
         flags = options["reset_mask"]
         if not isinstance(flags, np.ndarray) or flags.dtype != np.bool_ or flags.shape != (self.num_envs,) or not flags.any():
-            raise TetrarchiaError(f"reset_mask is an array of {self.num_envs} bools, at least one of them True, not {shortened(flags)}")
+            raise TetrarchiaError(f"reset_mask is an array of {self.num_envs} bools, at least one of them True, not {truncate_repr(flags)}")
         if not flags.all() and not self.batched.episodes["rng"].all():
             raise TetrarchiaError("no game is under way: reset all of them first")
         return flags.copy()
@@ -142,5 +142,5 @@ def _checked_mode(mode: object) -> AutoresetMode:
     """Gymnasium's, by itself or by its value."""
     known = {one.value: one for one in AutoresetMode}
     if not isinstance(mode, AutoresetMode) and mode not in known:
-        raise TetrarchiaError(f"unknown autoreset_mode {shortened(mode)}: choose one of {', '.join(known)}")
+        raise TetrarchiaError(f"unknown autoreset_mode {truncate_repr(mode)}: choose one of {', '.join(known)}")
     return mode if isinstance(mode, AutoresetMode) else known[str(mode)]

@@ -33,7 +33,7 @@ from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
 from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
 from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
 from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
-from tetrarchia_env.notation import copied, seen
+from tetrarchia_env.notation import fast_view, repeat
 
 
 def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
@@ -92,12 +92,12 @@ def tell(game: Games, action: int, masks: Masks) -> Story:
 
 def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
     """The same piece by piece, played in a copy; the game must not be over."""
-    playing, masks, dice = copied(game), legal_masks(game), list[str]()
+    playing, masks, dice = repeat(game), legal_masks(game), list[str]()
     _check_legal(action, masks)
     before = game
     for lines in _tell(playing, action, masks[0], dice):
-        after = copied(playing)
-        yield Piece(tuple(lines), tuple(dice_between(seen(before), seen(after))), ", ".join(dice), after)
+        after = repeat(playing)
+        yield Piece(tuple(lines), tuple(dice_between(fast_view(before), fast_view(after))), ", ".join(dice), after)
         before = after
 
 
@@ -109,14 +109,14 @@ def _check_legal(action: int, masks: Masks) -> None:
 
 def _tell(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
     """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
-    game, before = seen(playing), seen(copied(playing))
+    game, before = fast_view(playing), fast_view(repeat(playing))
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
-    before = seen(copied(playing))
+    before = fast_view(repeat(playing))
     while go_on(game, mask, 1):
         _note_dice(before, dice)
         yield list(_PIECES[before.phase](before, game))
-        before = seen(copied(playing))
+        before = fast_view(repeat(playing))
     if game.phase == OVER:
         yield [_ending(game), *_titles(game)]
 

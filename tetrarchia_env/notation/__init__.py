@@ -1,7 +1,7 @@
 """A game in words and data: actions as text, snapshots, replays; each of them both ways."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
-from tetrarchia_env.notation.plain_records import copied, numbers, seen
+from tetrarchia_env.notation.plain_records import fast_view, repeat, to_namedtuple
 from tetrarchia_env.notation.replays import (
     Replay,
     checked_actions,
@@ -22,17 +22,17 @@ __all__ = [
     "action_id",
     "action_text",
     "checked_actions",
-    "copied",
+    "fast_view",
     "legal_actions",
     "load_replay",
-    "numbers",
     "options_of",
     "parse_replay",
     "play_replay",
     "record_replay",
+    "repeat",
     "replay_data",
     "restore",
     "save_replay",
-    "seen",
     "snapshot",
+    "to_namedtuple",
 ]

@@ -8,7 +8,7 @@ from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 
 def _for_each_space(words: str) -> list[str]:
@@ -61,7 +61,9 @@ def action_id(text: str) -> int:
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
-        raise TetrarchiaError(f"unknown action {shortened(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
+        raise TetrarchiaError(
+            f"unknown action {truncate_repr(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else "")
+        )
     return _IDS[words]
 
 

@@ -15,12 +15,12 @@ from tetrarchia_env.board import BOARD, EMPERORS, Board, board_path
 from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import read_bounded, write_whole
+from tetrarchia_env.files import read_bounded, write_text_atomic
 from tetrarchia_env.notation.actions import action_id, action_text
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import checked, one_line, shortened, told
+from tetrarchia_env.schema import checked, describe, sanitize_line, truncate_repr
 
 FORMAT = 1
 ENVIRONMENT = "tetrarchia_v0"
@@ -44,7 +44,7 @@ class ReplayData(ReplayVersion):
 
     arguments: dict[str, Any]
     seed: Any
-    actions: list[Annotated[tuple[Emperor, str], told("an agent and a text each")]]
+    actions: list[Annotated[tuple[Emperor, str], describe("an agent and a text each")]]
     final: dict[str, Any]
     board: str = ""  # older files do not say
 
@@ -105,7 +105,7 @@ def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> I
 
 def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all."""
-    write_whole(path, json.dumps(replay_data(replay), indent=1) + "\n")
+    write_text_atomic(path, json.dumps(replay_data(replay), indent=1) + "\n")
 
 
 def replay_data(replay: Replay) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def load_replay(path: str | os.PathLike[str]) -> Replay:
         reason = "it is not JSON"
     except ValueError as error:
         reason = str(error)
-    raise TetrarchiaError(f"replay {os.fspath(path)}: {one_line(reason)}")
+    raise TetrarchiaError(f"replay {os.fspath(path)}: {sanitize_line(reason)}")
 
 
 def parse_replay(content: object) -> Replay:
@@ -154,7 +154,7 @@ def parse_replay(content: object) -> Replay:
 
 
 def _version(number: object, environment: object) -> str:
-    return f"format {shortened(number)} and environment {shortened(environment)}"
+    return f"format {truncate_repr(number)} and environment {truncate_repr(environment)}"
 
 
 def board_digest(board: Board = BOARD) -> str:
@@ -166,7 +166,7 @@ def board_digest(board: Board = BOARD) -> str:
 def _check_board(named: str) -> None:
     if named and named != board_digest():
         raise TetrarchiaError(
-            f"it was played on another board ({shortened(named, 40)}) than {board_path()} ({board_digest()}): "
+            f"it was played on another board ({truncate_repr(named, 40)}) than {board_path()} ({board_digest()}): "
             "set TETRARCHIA_BOARD to the file of that board"
         )
 

@@ -8,7 +8,7 @@ from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.state import FIGURES, KINDS, OUTCOMES, OVER, PHASES
 from tetrarchia_env.notation.snapshots import USES
 from tetrarchia_env.notation.validation import MOST_TOKENS, RESERVE
-from tetrarchia_env.schema import told
+from tetrarchia_env.schema import describe
 
 MOST_IP = 16
 MOST_TURNS = 2**31
@@ -37,14 +37,14 @@ else:
     Emperor, Phase, Outcome = Literal[EMPERORS], Literal[PHASES[: OVER + 1]], Literal[OUTCOMES]
     Token, Numeral, Kind, Use = Literal[TOKENS], Literal[NUMERALS], Literal[KINDS], Literal[USES]
     Figure, MaybeFigure = Literal[FIGURES], Literal[(*FIGURES, None)]
-    Space = Annotated[Literal[BOARD.names], told(A_SPACE)]
-    MaybeSpace = Annotated[Literal[(*BOARD.names, None)], told(f"{A_SPACE} or null")]
-    Foe = Annotated[Literal[(*BOARD.names, "PIRATES")], told(f"{A_SPACE} or PIRATES")]
-    DuxPlace = Annotated[Literal[(*BOARD.names, *OFF_BOARD)], told(f"{A_SPACE}, available, gone or null")]
+    Space = Annotated[Literal[BOARD.names], describe(A_SPACE)]
+    MaybeSpace = Annotated[Literal[(*BOARD.names, None)], describe(f"{A_SPACE} or null")]
+    Foe = Annotated[Literal[(*BOARD.names, "PIRATES")], describe(f"{A_SPACE} or PIRATES")]
+    DuxPlace = Annotated[Literal[(*BOARD.names, *OFF_BOARD)], describe(f"{A_SPACE}, available, gone or null")]
     Zone, PiratesPlace = Literal[BOARD.zones], Literal[(*BOARD.zones, "gone", None)]
 
 OwnTokens = Annotated[int, Meta(ge=0, le=MOST_TOKENS)]
-Army = Annotated[tuple[Space, Numeral, Kind], told("a list of space, region of origin and kind each")]
+Army = Annotated[tuple[Space, Numeral, Kind], describe("a list of space, region of origin and kind each")]
 UnrestTokens = Annotated[int, Meta(ge=0, le=RESERVE["unrest"])]
 
 
@@ -99,7 +99,7 @@ class CombatData(Entries):
 class PendingData(Entries):
     """What an unfinished turn needs."""
 
-    owed: Annotated[dict[Emperor, Annotated[int, Meta(ge=-1, le=1)]], told("a table of Emperors, with -1, 0 or 1 each")] = {}
+    owed: Annotated[dict[Emperor, Annotated[int, Meta(ge=-1, le=1)]], describe("a table of Emperors, with -1, 0 or 1 each")] = {}
     used: Annotated[list[Use], Meta(max_length=len(USES))] = []
     combat: CombatData | None = None
     march: Annotated[list[Space], Meta(max_length=3)] = []
@@ -113,11 +113,11 @@ class SnapshotData(Entries, kw_only=True):
     phase: Phase
     ip: Annotated[int, Meta(ge=0, le=MOST_IP)]
     passing: MaybeFigure
-    tokens: Annotated[dict[Space, Token], told(f"a table of spaces, with one of {', '.join(TOKENS)} each")]
+    tokens: Annotated[dict[Space, Token], describe(f"a table of spaces, with one of {', '.join(TOKENS)} each")]
     emperors: EmperorSpaces
     dux: DuxPlace
     armies: Annotated[
-        list[Annotated[tuple[Space, Numeral, Kind], told("a list of space, region of origin and kind each")]], Meta(max_length=3)
+        list[Annotated[tuple[Space, Numeral, Kind], describe("a list of space, region of origin and kind each")]], Meta(max_length=3)
     ]
     fleets: Annotated[list[Zone], Meta(max_length=len(BOARD.zones))]
     pirates: PiratesPlace
@@ -125,7 +125,7 @@ class SnapshotData(Entries, kw_only=True):
     reserve: Reserve
     glory: Glory
     outcome: Outcome
-    dice: Annotated[int, Meta(ge=1), told(DICE)]  # msgspec knows no limits beyond 63 bits
+    dice: Annotated[int, Meta(ge=1), describe(DICE)]  # msgspec knows no limits beyond 63 bits
     score: Any = None  # it follows from the rest
     pending: PendingData = field(default_factory=PendingData)
     rules: dict[str, Any] | UnsetType = UNSET

@@ -32,7 +32,7 @@ from tetrarchia_env.engine.state import (
     VARIANTS,
     Game,
 )
-from tetrarchia_env.notation.plain_records import numbers
+from tetrarchia_env.notation.plain_records import to_namedtuple
 from tetrarchia_env.options import Options
 
 USES = ("power", "take", "give")
@@ -48,7 +48,7 @@ def snapshot(game: Game) -> Snapshot:
     ('diocletian', 'fleets', {'unrest': 21, 'revolt': 15, 'armies': 3})
     """
     record = game[0] if game.shape else game
-    game = numbers(record)
+    game = to_namedtuple(record)
     return {
         "turn": game.turn,
         "emperor": EMPERORS[game.emperor],

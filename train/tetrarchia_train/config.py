@@ -15,8 +15,8 @@ from msgspec import Meta
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import DEEPEST, read_bounded
-from tetrarchia_env.messages import near
-from tetrarchia_env.schema import MANY, check_fields, kinds_of, one_line, plain, shortened, told
+from tetrarchia_env.messages import did_you_mean
+from tetrarchia_env.schema import UNBOUNDED, check_fields, describe, kinds_of, plain, sanitize_line, truncate_repr
 from tetrarchia_train.rule_sets import drawn_levels
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ CHANGEABLE = (
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
-Count = Annotated[int, Meta(ge=1, le=MANY)]
+Count = Annotated[int, Meta(ge=1, le=UNBOUNDED)]
 Some = Annotated[int, Meta(ge=1, le=1024)]  # processes, threads, epochs
 Batch = Annotated[int, Meta(ge=1, le=2**20)]
 Decisions = Annotated[int, Meta(ge=1, le=10**9)]
 SomeOrNone = Annotated[int, Meta(ge=0, le=1024)]
-CountOrNone = Annotated[int, Meta(ge=0, le=MANY)]
+CountOrNone = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Weight = Annotated[float, Meta(ge=0, le=MANY)]
+Weight = Annotated[float, Meta(ge=0, le=UNBOUNDED)]
 Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward wants it
-Positive = Annotated[float, Meta(ge=1e-9, le=MANY)]
+Positive = Annotated[float, Meta(ge=1e-9, le=UNBOUNDED)]
 Levels = tuple[str, ...]
-A_RULE_LIST = told("a list of rules such as {variants: [imperivm]}")
+A_RULE_LIST = describe("a list of rules such as {variants: [imperivm]}")
 Rules = Annotated[tuple[Annotated[dict[str, Any], A_RULE_LIST], ...], Meta(min_length=1), A_RULE_LIST]
 
 
@@ -181,7 +181,7 @@ class TrainConfig:
         kinds = {one.name: plain(kinds_of(TrainConfig)[one.name]) for one in fields(self)}
         for name in changes:
             if name not in kinds:
-                raise TetrarchiaError(f"unknown training option {shortened(name)}: choose from {', '.join(kinds)}")
+                raise TetrarchiaError(f"unknown training option {truncate_repr(name)}: choose from {', '.join(kinds)}")
         return replace(self, **{name: _read(value, kinds[name]) for name, value in changes.items()})
 
     def resumed(self, changes: Mapping[str, Any]) -> "TrainConfig":
@@ -210,11 +210,13 @@ def read_preset(name: str) -> TrainConfig:
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
         known = sorted(preset.stem for preset in PRESETS.glob("*.yaml"))
-        raise TetrarchiaError(f"no preset {name!r}{near(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml")
+        raise TetrarchiaError(
+            f"no preset {name!r}{did_you_mean(name, known)}: choose from {', '.join(known)}, or give a file that ends in .yaml"
+        )
     try:
         text = read_bounded(path, LARGEST_PRESET).decode("utf-8")
     except (OSError, ValueError) as error:
-        raise TetrarchiaError(f"{path} cannot be read ({one_line(str(error))})") from None
+        raise TetrarchiaError(f"{path} cannot be read ({sanitize_line(str(error))})") from None
     return config_of(text, str(path))
 
 
@@ -228,9 +230,9 @@ def data_of(text: str, source: str) -> dict[str, Any]:
     try:
         data = read_yaml(text) or {}
     except ValueError as error:
-        raise TetrarchiaError(f"{source} is not YAML: {one_line(str(error))}") from None
+        raise TetrarchiaError(f"{source} is not YAML: {sanitize_line(str(error))}") from None
     if not isinstance(data, dict):
-        raise TetrarchiaError(f"{source} is a list of options with values, not {shortened(data)}")
+        raise TetrarchiaError(f"{source} is a list of options with values, not {truncate_repr(data)}")
     return data
 
 

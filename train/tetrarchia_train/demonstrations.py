@@ -21,7 +21,7 @@ from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import atomic_write, write_whole
+from tetrarchia_env.files import atomic_write, write_text_atomic
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_records, records_of
 from tetrarchia_train.arrays import Kind, read_arrays
@@ -136,7 +136,7 @@ def parts_folder(folder: Path, whose: Mapping[str, Any]) -> Path:
     if not (mark.is_file() and mark.read_bytes() == msgspec.json.encode(whose)):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        write_whole(mark, msgspec.json.encode(whose).decode())
+        write_text_atomic(mark, msgspec.json.encode(whose).decode())
     return folder
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import write_text_atomic
 from tetrarchia_train.config import SEARCH, TrainConfig
 from tetrarchia_train.folders import FINAL, whole_folder
 from tetrarchia_train.held_out import eval_tasks, evaluate, win_rates
@@ -34,7 +34,7 @@ def iterate(config: TrainConfig, folder: Path, train_round: TrainRound) -> Path:
             return last
         gained, before = _mean_win_rate(_lines(goal)[-1]), _mean_win_rate(curve[-1])
         curve += _continued(curve[-1], _lines(goal), number)
-        write_whole(folder / PROGRESS, "".join(json.dumps(line) + "\n" for line in curve))
+        write_text_atomic(folder / PROGRESS, "".join(json.dumps(line) + "\n" for line in curve))
         print(f"round {number}: mean held-out win rate {gained:.1%}, before {before:.1%}", flush=True)
         if gained <= before:
             break
@@ -62,7 +62,7 @@ def _measured_start(config: TrainConfig, folder: Path) -> dict[str, Any]:
     )
     print(f"held-out win rates of {config.init_checkpoint}: {win_rates(results)}", flush=True)
     line = {"round": 0, "timesteps": 0, "seconds": 0} | eval_scalars(results)
-    write_whole(folder / PROGRESS, json.dumps(line) + "\n")
+    write_text_atomic(folder / PROGRESS, json.dumps(line) + "\n")
     return line
 
 

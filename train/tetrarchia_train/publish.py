@@ -12,7 +12,7 @@ from typing import Any
 from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import write_text_atomic
 from tetrarchia_train.folders import FINAL, LATEST
 from tetrarchia_train.logs import PROGRESS
 from tetrarchia_train.run import OPTIONS, RUNS
@@ -36,7 +36,7 @@ def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
         made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
     save_checkpoint(folder, kept.network, kept.config, {"made": made}, half=True)
     if curve:
-        write_whole(folder / CURVE, "".join(f"{json.dumps(point)}\n" for point in curve))
+        write_text_atomic(folder / CURVE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder
 
 

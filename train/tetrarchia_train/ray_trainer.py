@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.ray_cluster import check_nodes, connected, load_ray
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import TIMEOUT, follow, launched_group
@@ -106,7 +106,7 @@ def _tell(folder: Path, told: int, ended: threading.Event) -> None:
 def _sentence(error: Any) -> str:
     """What the workers said, who were started again in vain."""
     told = [str(one) for one in getattr(error, "worker_failures", {}).values()]
-    reason = one_line((told or [str(error)])[0])
+    reason = sanitize_line((told or [str(error)])[0])
     return f"ray: training failed, {RESTARTS} times again ({reason}): go on from what was saved last with --resume"
 
 

@@ -21,7 +21,7 @@ from tetrarchia_agents.checkpoints import layout_digest
 from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import STATE
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import MANY, checked
+from tetrarchia_env.schema import UNBOUNDED, checked
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ALONE, ProcessGroup
@@ -41,7 +41,7 @@ NETWORK = "network."  # and so in the weights the policy's only part
 MOMENTS = ("exp_avg", "exp_avg_sq")  # of Adam, each of its parameter's shape, beside the number of steps
 STEPS = "step"
 MANY_NAMES = 1000  # bytes that a tensor's name and place take, at most
-Number = Annotated[int, Meta(ge=0, le=MANY)]
+Number = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 Tensors = dict[str, Tensor]
 
 
@@ -49,10 +49,10 @@ class Counters(Struct, forbid_unknown_fields=True):
     """The numbers of a run, the same in all its processes."""
 
     layout: str  # of the observation
-    processes: Annotated[int, Meta(ge=1, le=MANY)]
+    processes: Annotated[int, Meta(ge=1, le=UNBOUNDED)]
     num_timesteps: Number  # of each process
     n_updates: Number
-    seconds: Annotated[float, Meta(ge=0, le=MANY)]
+    seconds: Annotated[float, Meta(ge=0, le=UNBOUNDED)]
 
     @property
     def timesteps(self) -> int:

@@ -21,7 +21,7 @@ from stable_baselines3.common.logger import Logger
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_whole
+from tetrarchia_env.files import write_text_atomic
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
 from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
 from tetrarchia_train.expert_iteration import iterate, round_name
@@ -113,7 +113,7 @@ def learn_here(leader: ProcessGroup, config: TrainConfig, folder: Path, until: s
 
 
 def _write_options(folder: Path, config: TrainConfig, command: str) -> None:
-    write_whole(folder / OPTIONS, yaml.safe_dump({**config.as_data(), "command": command}, sort_keys=False))
+    write_text_atomic(folder / OPTIONS, yaml.safe_dump({**config.as_data(), "command": command}, sort_keys=False))
 
 
 def _read_options(path: Path) -> tuple[TrainConfig, str]:

@@ -26,7 +26,7 @@ from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_env import batch
 from tetrarchia_env.constants import PHASES
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_folder, write_whole
+from tetrarchia_env.files import check_folder, write_text_atomic
 from tetrarchia_env.heuristic import FEATURES, WEIGHTS_FILE, features_of, load_weights
 from tetrarchia_env.options import Options
 
@@ -151,7 +151,7 @@ def tune(
             print(f"{URGENCY} {urgency}: won {won} of {measured} games each at {', '.join(MEASURED)}", flush=True)
             if sum(won) > best:
                 best, kept = sum(won), with_urgency(fitted, urgency)
-    write_whole(out, text_of(kept, f"python -m tetrarchia_train.tune_planner --games {games} --noise {noise} --measured {measured}"))
+    write_text_atomic(out, text_of(kept, f"python -m tetrarchia_train.tune_planner --games {games} --noise {noise} --measured {measured}"))
     print(f"written: {out}")
 
 

@@ -20,7 +20,7 @@ def bench(
     from tetrarchia_app.benchmarks.peers import measure_peers, ratios
     from tetrarchia_app.benchmarks.rates import measure, report, start_up
     from tetrarchia_app.benchmarks.web import measure_web
-    from tetrarchia_env.files import check_goals, write_whole
+    from tetrarchia_env.files import check_goals, write_text_atomic
 
     check_goals(out)
     _check_checkout(before)
@@ -29,7 +29,7 @@ def bench(
     for row in chain.from_iterable(asked):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
-        write_whole(out, report([*rows, *ratios(rows)]))  # what was measured is kept when it is stopped
+        write_text_atomic(out, report([*rows, *ratios(rows)]))  # what was measured is kept when it is stopped
     for row in ratios(rows):
         print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
     print(f"written: {printable(out)}")

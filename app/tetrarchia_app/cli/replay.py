@@ -32,7 +32,7 @@ def replay(
     """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
     from tetrarchia_app.playing.session import Session
     from tetrarchia_app.terminal.present import check_presentation, checked_replay, present
-    from tetrarchia_env.files import write_whole
+    from tetrarchia_env.files import write_text_atomic
     from tetrarchia_env.show import Show, frames_of
 
     if analyse and not html:
@@ -48,7 +48,7 @@ def replay(
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_whole(html, replay_page(show.all(), printable(file.stem), analysis_of(played, analyse) if analyse else None))
+        write_text_atomic(html, replay_page(show.all(), printable(file.stem), analysis_of(played, analyse) if analyse else None))
         print(f"written: {printable(html)}")
     if render or film or not html:
         present(show, speed, render, film)

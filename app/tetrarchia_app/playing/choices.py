@@ -14,7 +14,7 @@ from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, Game
 from tetrarchia_env.engine.tables import BIT, BROKEN, NORMAL
 from tetrarchia_env.engine.turn import act
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.notation import action_id, action_text, copied, legal_actions, seen
+from tetrarchia_env.notation import action_id, action_text, fast_view, legal_actions, repeat
 
 WAYS = 36  # in which R N can fall
 PAID_WITH_A_TOKEN = (a.IMPERIVM_POWER, a.BOOST_COMBAT, a.BLOCK_ARMY)  # R10.1
@@ -37,7 +37,7 @@ class Choice:
 
 def choices(game: Games) -> list[Choice]:
     """The legal actions of an array of one game: fights, then the rest, from 1 on; `end` is 0 and comes last."""
-    record = seen(game)
+    record = fast_view(game)
     ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
     offered = enumerate(zip(ids, _spent(game, ids), strict=True), 1)
     return [_choice(record, 0 if action == a.END else number, action, spent) for number, (action, spent) in offered]
@@ -51,7 +51,7 @@ def _spent(game: Games, ids: Sequence[int]) -> list[int]:
     """The IP that each action costs; dice that fall in the copies are not looked at."""
     if game[0].phase != ROMAN:
         return [0] * len(ids)
-    after = copied(game, len(ids))
+    after = repeat(game, len(ids))
     for record, action in zip(after, ids, strict=True):
         act(record, action)
     spent: list[int] = (game["ip"] - after["ip"]).tolist()

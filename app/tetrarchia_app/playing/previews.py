@@ -11,7 +11,7 @@ from tetrarchia_env.engine.combat import barbarian_side, chain, odds, roman_side
 from tetrarchia_env.engine.state import PIRATES, Game
 from tetrarchia_env.engine.tables import BIT, COAST, LINKED
 from tetrarchia_env.engine.tokens import supporting
-from tetrarchia_env.notation import seen
+from tetrarchia_env.notation import fast_view
 
 BLOCKS = {a.MOVE: "move", a.ATTACK: "attack", a.DUX_DEPLOY: "dux deploy", a.DUX_MOVE: "dux move", a.DUX_ATTACK: "dux attack"}
 
@@ -48,7 +48,7 @@ class Preview:
 
 def previews(game: Games) -> list[Preview]:
     """Of every legal action, in the order of `choices`."""
-    return [_preview(seen(game), choice) for choice in choices(game)]
+    return [_preview(fast_view(game), choice) for choice in choices(game)]
 
 
 def _preview(game: Game, choice: Choice) -> Preview:

@@ -13,7 +13,7 @@ from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import Piece, narrate_pieces
-from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, seen, snapshot
+from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, fast_view, options_of, record_replay, restore, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.show import Frame
 
@@ -42,7 +42,7 @@ class Session:
 
     def _look(self) -> None:
         """Who decides, and whether anybody does, is asked more often than it changes."""
-        game = seen(self.game)
+        game = fast_view(self.game)
         self.agent = EMPERORS[agent_to_act(game)]
         self.is_over = bool(game.phase == OVER)
 
@@ -85,7 +85,7 @@ class Session:
         """Whether the last action can be taken back: not beyond fallen dice or the beginning of the turn."""
         if not self.moves:
             return False
-        before, after = seen(self.positions[-2]), seen(self.game)
+        before, after = fast_view(self.positions[-2]), fast_view(self.game)
         return bool(before.dice == after.dice and before.turn == after.turn)
 
     def undo(self) -> bool:

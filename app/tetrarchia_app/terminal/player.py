@@ -13,7 +13,7 @@ from tetrarchia_app.terminal.surroundings import is_terminal, wants_colour, wind
 from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.messages import near, printable
+from tetrarchia_env.messages import did_you_mean, printable
 from tetrarchia_env.notation import save_replay
 from tetrarchia_env.render.text import draw_brief, draw_text
 from tetrarchia_env.show import Frame, Policy
@@ -37,7 +37,7 @@ def emperors_named(names: str) -> list[str]:
     given = list(EMPERORS) if names == "all" else names.split(",")
     for name in given:
         if name not in EMPERORS:
-            raise TetrarchiaError(f"unknown Emperor {name!r}{near(name, EMPERORS)}: choose from {', '.join(EMPERORS)}, or all")
+            raise TetrarchiaError(f"unknown Emperor {name!r}{did_you_mean(name, EMPERORS)}: choose from {', '.join(EMPERORS)}, or all")
     return given
 
 

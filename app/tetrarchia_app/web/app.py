@@ -26,7 +26,7 @@ from tetrarchia_app.web.house import House, session_of
 from tetrarchia_app.web.protocol import LARGEST_SETUP, read_setup
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import replay_data
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
@@ -112,10 +112,10 @@ class Guard:
     def _reason_against(self, asked: HTTPConnection) -> str:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin", "")
         if self._hosts is not None and host.rpartition(":")[0] not in self._hosts and host not in self._hosts:
-            return f"this server is not called {one_line(host, 80)!r}"
+            return f"this server is not called {sanitize_line(host, 80)!r}"
         changes = asked.scope["type"] == "websocket" or asked.scope.get("method") not in ("GET", "HEAD")
         if changes and origin.partition("://")[2] != host:
-            return f"it came from another page, {one_line(origin, 80)!r}"
+            return f"it came from another page, {sanitize_line(origin, 80)!r}"
         return ""
 
 
@@ -139,7 +139,7 @@ async def _make_room(house: House, request: Request) -> Response:
         setup = read_setup(await _body(request))
         room = house.make(await asyncio.to_thread(session_of, setup), setup)  # a long replay takes a second
     except ValueError as error:
-        return JSONResponse({"sentence": one_line(str(error))}, 400)
+        return JSONResponse({"sentence": sanitize_line(str(error))}, 400)
     house.rooms[room.name].go_on()
     first = room.players[0]
     return JSONResponse({"address": f"/seat/{first.link if 'person 1' in setup.emperors else room.watch}"})

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tetrarchia_app.web.protocol import LARGEST, Message, read_message
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 WAITING = 2_048  # messages: a whole game, for a page that was asleep
 TOGETHER = 32  # messages in a frame at most
@@ -44,9 +44,9 @@ class Connection:
     def refuse(self, sentence: str) -> None:
         """Tell the page what was wrong; one that says nothing sensible is let go."""
         self._refused += 1
-        self.send({"type": "refused", "sentence": one_line(sentence, 300)})
+        self.send({"type": "refused", "sentence": sanitize_line(sentence, 300)})
         if self._refused >= REFUSALS:
-            self.end(CLOSED, f"it sent {REFUSALS} messages that were refused, such as: {one_line(sentence, 200)}")
+            self.end(CLOSED, f"it sent {REFUSALS} messages that were refused, such as: {sanitize_line(sentence, 200)}")
 
     def end(self, code: int, reason: str) -> None:
         """Close it; the reason goes into the log."""

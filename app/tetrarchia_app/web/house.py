@@ -25,10 +25,10 @@ from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import GameAnalysis
-from tetrarchia_env.messages import near
+from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.notation import action_text, parse_replay, play_replay
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.study import Player as StudyPlayer
 from tetrarchia_eval.study import StudyGame, new_person
 
@@ -120,7 +120,9 @@ class House:
         """ValueError if there is no such agent here, or it does not know these rules."""
         if name not in self.services.offered:
             offered = ", ".join(self.services.offered)
-            raise TetrarchiaError(f"unknown agent {one_line(name, 80)!r}{near(name, self.services.offered)}: choose from {offered}")
+            raise TetrarchiaError(
+                f"unknown agent {sanitize_line(name, 80)!r}{did_you_mean(name, self.services.offered)}: choose from {offered}"
+            )
         if self.services.offered[name].base_only and options.needs_all_actions:
             raise TetrarchiaError(f"agent {name} knows only the base game: choose another for these variants and modules")
 
@@ -160,7 +162,7 @@ class House:
         try:
             self.services.keep(found)
         except OSError as error:
-            log.warning("a game could not be kept for the study: %s", one_line(str(error)))
+            log.warning("a game could not be kept for the study: %s", sanitize_line(str(error)))
 
     @property
     def analysis(self) -> Thought | None:
@@ -186,8 +188,8 @@ class House:
         if error is None:
             page.send({"type": kind, "answer": done.result(), **also})
         else:
-            log.warning("the coach could not answer: %s", one_line(f"{type(error).__name__}: {error}"))
-            page.send({"type": "refused", "sentence": f"the coach could not answer: {one_line(str(error), 200)}"})
+            log.warning("the coach could not answer: %s", sanitize_line(f"{type(error).__name__}: {error}"))
+            page.send({"type": "refused", "sentence": f"the coach could not answer: {sanitize_line(str(error), 200)}"})
 
     def close(self) -> None:
         """The server ends; rooms stay on disk."""

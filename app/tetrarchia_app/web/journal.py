@@ -15,10 +15,10 @@ from msgspec import Struct
 from tetrarchia_app.playing.session import Session
 from tetrarchia_app.web.room import Deed, Player, Room
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import read_bounded, write_whole
+from tetrarchia_env.files import read_bounded, write_text_atomic
 from tetrarchia_env.notation import Snapshot, action_id, action_text, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 LARGEST = 16_000_000  # bytes of a room's file
 SUFFIX = ".room"
@@ -63,7 +63,7 @@ class Journal:
         actions = [action_text(move.action) for move in session.moves]
         seats: Any = room.seats
         beginning = Beginning(session.options.arguments(), session.seed, start, actions, room.players, seats, room.watch, room.deeds)
-        write_whole(self._file(room), msgspec.json.encode(beginning).decode() + "\n")
+        write_text_atomic(self._file(room), msgspec.json.encode(beginning).decode() + "\n")
         os.chmod(self._file(room), 0o600)
 
     def note(self, room: Room, event: Event) -> None:
@@ -85,7 +85,7 @@ class Journal:
             try:
                 room = _room(path)
             except (ValueError, OSError) as error:
-                log.warning("room file %s cannot be used: %s", path.name, one_line(str(error)))
+                log.warning("room file %s cannot be used: %s", path.name, sanitize_line(str(error)))
                 continue
             self.begin(room)  # the torn line is gone, and what is appended begins on a line of its own
             yield room

@@ -14,7 +14,7 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import Piece
 from tetrarchia_env.notation import action_text
-from tetrarchia_env.schema import one_line
+from tetrarchia_env.schema import sanitize_line
 
 if TYPE_CHECKING:
     from tetrarchia_app.web.house import House
@@ -86,8 +86,8 @@ class LiveRoom:
             self.go_on()
         except Exception as error:  # an agent's mistake must not end the room
             self._let_go()
-            log.warning("an agent could not decide: %s", one_line(f"{type(error).__name__}: {error}"))
-            sentence = f"the agent could not decide: {one_line(str(error), 200)}"
+            log.warning("an agent could not decide: %s", sanitize_line(f"{type(error).__name__}: {error}"))
+            sentence = f"the agent could not decide: {sanitize_line(str(error), 200)}"
             self._tell_all(lambda _: {"type": "refused", "sentence": sentence})
 
     def _let_go(self) -> None:

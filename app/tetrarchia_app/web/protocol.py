@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import shortened
+from tetrarchia_env.schema import truncate_repr
 
 T = TypeVar("T")
 LARGEST = 4_096  # bytes of a message: the longest that a page sends has two hundred
@@ -129,4 +129,4 @@ def _decoded(decoder: "msgspec.json.Decoder[T]", data: str | bytes) -> T:
     try:
         return decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise TetrarchiaError(f"this is no message of the page: {shortened(str(error))}") from None
+        raise TetrarchiaError(f"this is no message of the page: {truncate_repr(str(error))}") from None

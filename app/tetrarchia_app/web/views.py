@@ -9,7 +9,7 @@ from tetrarchia_app.web.room import Room
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
-from tetrarchia_env.notation import seen, snapshot
+from tetrarchia_env.notation import fast_view, snapshot
 from tetrarchia_env.render.page import words
 from tetrarchia_env.render.shapes import Part
 from tetrarchia_env.render.svg import pieces
@@ -80,7 +80,7 @@ def move(room: Room, done: Sequence[Step], known: set[int]) -> Data:
 
 def entry(room: Room, number: int) -> Data:
     """What the log says of an action; 0 is the beginning."""
-    before = seen(room.session.positions[max(number - 1, 0)])
+    before = fast_view(room.session.positions[max(number - 1, 0)])
     played = room.session.moves[number - 1] if number else None
     lines = played.story if played else ("the game begins",)
     agent = played.agent if played else None
