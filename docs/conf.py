@@ -7,7 +7,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # rules as plain functions, whose docstrings autodoc finds
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
-sys.path[:0] = [str(DOCS / "_extensions"), *(str(DOCS.parent / folder) for folder in ("", "agents", "train", "eval"))]
+sys.path[:0] = [str(DOCS / "_extensions"), *(str(DOCS.parent / folder) for folder in ("", "agents", "train", "eval", "app"))]
 
 from tetrarchia_env import __version__  # noqa: E402
 
@@ -29,7 +29,7 @@ autodoc_preserve_defaults = True
 add_module_names = False
 python_display_short_literal_types = True
 # Other packages' names: looking them up would need the network.
-nitpick_ignore_regex = [(r"py:.*", r"(?!tetrarchia_(env|agents|eval|train)\.).*")]
+nitpick_ignore_regex = [(r"py:.*", r"(?!tetrarchia_(env|agents|eval|train|app)\.).*")]
 nitpick_ignore = [("py:class", "tetrarchia_agents.team_policy.Player")]  # a type variable
 
 html_theme = "furo"

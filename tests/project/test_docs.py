@@ -6,7 +6,6 @@ use. The blocks of a page share a folder, and those in Python their names.
 
 import os
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from tetrarchia_app.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval")]
+PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
 COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
 PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
@@ -75,7 +74,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     """As after `pip install`: the command and this Python are found."""
     path = folder / ".bin"
     path.mkdir(exist_ok=True)
-    for name, words in {"tetrarchia": "-m tetrarchia_env", "python": ""}.items():
+    for name, words in {"tetrarchia": "-m tetrarchia_app", "python": ""}.items():
         (path / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
         (path / name).chmod(0o755)
     return {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(PACKAGES)}
@@ -132,24 +131,11 @@ def test_code_on_pages_needs_nothing_of_the_engine(page: Path) -> None:
     assert [block.place for block in blocks(page) if block.language in PYTHON and "tetrarchia_env.engine" in block.text] == []
 
 
-WALKS = re.findall(r"^\*\*(.+?)\n\n((?:[1-9]\. .+\n(?:   .+\n)*)+)", (DOCS / "engine.md").read_text(encoding="utf-8"), re.MULTILINE)
-
-
-@pytest.mark.parametrize(("start", "hops"), WALKS, ids=["step", "train", "eval"])
-def test_walks_are_short_and_lead_somewhere(start: str, hops: str) -> None:
-    named = re.findall(r"\]\(\.\./([^)]+)\),? `([\w.]+)`", f"{start}\n{hops}")
-
-    assert len(re.findall(r"^\d\. ", hops, re.MULTILINE)) <= 6
-    assert len(named) > 5
-    for file, function in named:
-        for name in function.split("."):
-            assert re.search(rf"^ *(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}: {name}"
-
-
-@pytest.mark.parametrize("name", ["environment", "thinking"])
-def test_page_is_current(name: str) -> None:
-    maker = runpy.run_path(str(DOCS / f"make_{name}.py"))
-    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == maker["page"]()
+def test_generated_tables_are_current() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TETRARCHIA_BOARD"}
+    command = [sys.executable, str(DOCS / "make_tables.py"), "--check"]
+    check = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (check.returncode, check.stdout) == (0, "up to date\n")
 
 
 @pytest.fixture(scope="module")

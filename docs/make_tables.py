@@ -1,0 +1,271 @@
+"""Fill the generated tables of the hand-written pages in docs/: `python docs/make_tables.py [--check]`.
+
+Tables stand between `<!-- begin NAME -->` and `<!-- end NAME -->`. With `--check` nothing is written and the exit code
+is 1 if a page is out of date.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from tetrarchia_agents import make_agent
+from tetrarchia_env import batch
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, PACKAGED, PICTURE, SPACES, BoardFile, read
+from tetrarchia_env.heuristic import FEATURES, load_weights
+from tetrarchia_env.notation import ACTION_TEXTS
+from tetrarchia_env.observation import BY_SPACE, OBSERVATION, OTHERS
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.legend import legend
+from tetrarchia_env.render.map import static_map
+from tetrarchia_env.render.svg import cutting
+
+DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "results" / "main"
+SOURCES = ("rulebook", "implied", "play report", "reconstructed")
+MAX_TEXTS_PER_ROW = 4
+BOARD_SVG_SCALE = 1.4
+EPISODE_AGENTS = ("random", "greedy", "planner", "ppo")
+LEGAL_ACTION_GAMES = 1000
+
+# The rule of each kind of action by the beginning of its text; the longest match counts.
+RULES = {
+    "end": "R4.8", "secure": "R4.5", "subdue": "R4.6", "calm": "R4.6", "sail": "R4.4", "fleet": "R2.6", "enter": "R3.2", "move": "R4.1",
+    "attack": "R4.7", "attack PIRATES": "R11.2", "imperivm": "R10.1", "boost": "R10.1", "block": "R10.1", "accept": "R10.1",
+    "take": "R10.4", "give": "R10.4", "dux": "R11.1", "dux attack PIRATES": "R11.2", "order": "R10.1",
+}  # fmt: skip
+
+
+def main(arguments: Sequence[str], folder: Path = DOCS) -> int:
+    """Write every page whose tables are out of date; with `--check` only report them."""
+    stale = {}
+    for name, text in pages(folder).items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale[path] = text
+    if "--check" in arguments:
+        print(f"out of date, run python docs/make_tables.py: {', '.join(path.name for path in stale)}" if stale else "up to date")
+        return int(bool(stale))
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        print(f"wrote {path.name}")
+    return 0
+
+
+def pages(folder: Path = DOCS) -> dict[str, str]:
+    """Return the complete text of each page and picture by file name."""
+    board_file = read(PACKAGED)
+    tables = {
+        "environment.md": {"actions": action_table(), "episodes": episode_table(), "legal actions": legal_action_table()},
+        "observation.md": {"layout": layout_table()},
+        "agents.md": {"features": feature_table()},
+        "board.md": {
+            "facts": facts_table(board_file),
+            "spaces": spaces_table(board_file),
+            "links": links_table(board_file),
+            "capitals": capitals_table(board_file),
+            "paths": paths_table(board_file),
+        },
+    }
+    return {name: fill((folder / name).read_text(encoding="utf-8"), parts, name) for name, parts in tables.items()} | {
+        "board.svg": board_picture()
+    }
+
+
+def fill(text: str, tables: Mapping[str, str], page: str) -> str:
+    """Replace what stands between the markers of each table."""
+    for name, table in tables.items():
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        if not 0 <= text.find(begin) < text.find(end):
+            raise ValueError(f"{page} needs the markers {begin} and {end}, in this order")
+        before, rest = text.split(begin, 1)
+        text = f"{before}{begin}\n{table}\n{end}{rest.split(end, 1)[1]}"
+    return text
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Format a Markdown table."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+# --- environment.md ---
+
+
+def action_table() -> str:
+    """One row for each run of action ids whose texts differ only in a space or a sea zone."""
+    headings = re.findall(r"^## ((R\d+) .*)$", (DOCS / "rules.md").read_text(encoding="utf-8"), re.MULTILINE)
+    anchors = {rule: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title, rule in headings}
+
+    def rows() -> Iterator[Sequence[object]]:
+        for _, run in groupby(enumerate(ACTION_TEXTS), key=lambda pair: action_pattern(pair[1])):
+            ids, texts = zip(*run, strict=True)
+            written = ", ".join(f"`{text}`" for text in texts) if len(texts) <= MAX_TEXTS_PER_ROW else f"`{action_pattern(texts[0])}`"
+            rule = RULES[max((start for start in RULES if texts[0].startswith(start)), key=len)]
+            yield ids[0] if len(ids) == 1 else f"{ids[0]} to {ids[-1]}", written, f"[{rule}](rules.md#{anchors[rule.split('.')[0]]})"
+
+    return markdown(("id", "text", "rule"), rows())
+
+
+def action_pattern(text: str) -> str:
+    """Replace the space or sea zones of an action's text by SPACE or ZONE."""
+    for kind, names in {"SPACE": BOARD.names, "ZONE": BOARD.zones}.items():
+        if matches := [name for name in names if text.endswith(f" {name}")]:
+            start = text.removesuffix(max(matches, key=len))
+            return f"{start.split()[0]} {kind}" if kind == "ZONE" else start + kind
+    return text
+
+
+def episode_table() -> str:
+    """Turns, decisions and outcomes per game from the kept result files."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        for agent in EPISODE_AGENTS:
+            lines = (RESULTS / f"{agent}.jsonl").read_text(encoding="utf-8").splitlines()[1:]
+            games = [game for game in map(json.loads, lines) if game["level"] == "4211"]
+            turns = np.array([game["turns"] for game in games])
+            decisions = np.array([sum(game["decisions"]) for game in games])
+            outcomes = Counter(game["outcome"] for game in games)
+            shares = (f"{100 * outcomes[name] / len(games):.1f} %" for name in ("won", "rome fell", "reserve empty", "truncated"))
+            returns = (outcomes["won"] - outcomes["rome fell"] - outcomes["reserve empty"]) / len(games)
+            yield (
+                f"`{agent}`",
+                f"{len(games):,}",
+                *(f"{np.mean(x):.0f} ({np.median(x):.0f})" for x in (turns, decisions)),
+                *shares,
+                f"{returns:+.2f}",
+            )
+
+    columns = ("agent", "games", "turns", "decisions", "won", "rome fell", "reserve empty", "truncated", "mean return")
+    return markdown(columns, rows())
+
+
+def legal_action_table() -> str:
+    """Number of legal actions per decision in games of `greedy`."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        every = Options(
+            variants=("imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"), modules=("dux", "pirates", "goths")
+        )
+        for label, options in (("base game, level 4211", Options()), ("all variants and modules, level 4211", every)):
+            counts = legal_action_counts(options)
+            yield label, f"{len(counts):,}", f"{counts.mean():.1f}", f"{np.median(counts):.0f}", counts.max()
+
+    return markdown(("rules", "decisions", "mean", "median", "maximum"), rows())
+
+
+def legal_action_counts(options: Options) -> np.ndarray:
+    """Play games of `greedy` and return the number of legal actions at each decision."""
+    games, masks = batch.new_games(options, range(LEGAL_ACTION_GAMES))
+    agent, env_ids, counts = make_agent("greedy"), np.arange(LEGAL_ACTION_GAMES), []
+    while (rows := np.flatnonzero(masks.any(axis=1))).size:
+        running, legal = games[rows], masks[rows]
+        counts.append(legal.sum(axis=1))
+        batch.step(running, agent.act(running.copy(), legal.copy(), env_ids[rows]), legal)
+        games[rows], masks[rows] = running, legal
+    return np.concatenate(counts)
+
+
+# --- observation.md and agents.md ---
+
+
+def layout_table() -> str:
+    """Index ranges, names and meanings of the observation's parts."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        first = 0
+        for name, (count, meaning) in (BY_SPACE | OTHERS).items():
+            size = OBSERVATION[name].itemsize // 4
+            index = f"{first} to {first + size - 1}" if size > 1 else first
+            yield index, f"`{name}`", f"{count} x {SPACES}" if name in BY_SPACE else count, meaning
+            first += size
+
+    return markdown(("index", "part", "shape", "meaning"), rows())
+
+
+def feature_table() -> str:
+    """Features of the heuristic with their fitted weights."""
+    weights = load_weights()[0]
+    return markdown(("feature", "weight", "meaning"), ((f"`{name}`", f"{weights[name]:.4f}", text) for name, text in FEATURES.items()))
+
+
+# --- board.md ---
+
+
+def facts_table(file: BoardFile) -> str:
+    """Number of facts on the board by kind and source."""
+    spaces = [space.get("sources", {}) for space in file["space"]]
+    links = [link.get("sources", {}) for link in file["link"]]
+    facts = {
+        "names of spaces": [sources["name"] for sources in spaces if "name" in sources],
+        "numbers of spaces": [sources["number"] for sources in spaces if "number" in sources],
+        "coasts of spaces": [sources["coasts"] for sources in spaces if "coasts" in sources],
+        "links": [sources["link"] for sources in links if "link" in sources],
+        "kinds of links": [sources["kind"] for sources in links if "kind" in sources],
+        "capitals": list(file.get("capital_sources", {}).values()),
+    }
+    facts["**all**"] = [source for sources in facts.values() for source in sources]
+    rows = [(kind, len(sources), *(sources.count(source) for source in SOURCES)) for kind, sources in facts.items()]
+    total, count = len(facts["**all**"]), Counter(facts["**all**"])
+    used = {frozenset(step) for path in file["paths"].values() for step in pairwise(path)}
+    steps = [link.get("sources", {}).get("link", "") for link in file["link"] if frozenset(link["between"]) in used]
+    stated = count["rulebook"] + count["implied"]
+    summary = (
+        f"Of {total} facts about the board, {stated} ({stated / total:.0%}) are stated in the rules or follow from them, "
+        f"{count['play report']} ({count['play report'] / total:.0%}) come from published play reports, and **{count['reconstructed']} "
+        f"({count['reconstructed'] / total:.0%}) are reconstructed**. Of the {len(steps)} different steps of the armies' paths, "
+        f"{steps.count('rulebook') + steps.count('implied')} use a link that is stated or implied."
+    )
+    return f"{summary}\n\n{markdown(('fact', 'number', *SOURCES), rows)}"
+
+
+def spaces_table(file: BoardFile) -> str:
+    """All spaces with their ids, regions, coasts and sources."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        for space_id, space in enumerate(file["space"]):
+            region = ("ITALIA", *NUMERALS)[space["region"]]
+            number = "border" if space["number"] == 7 else space["number"]
+            sources = (space.get("sources", {}).get(key, "") for key in ("name", "number", "coasts"))
+            yield space_id, region, number, space["name"], ", ".join(space["coasts"]), *sources
+
+    return markdown(("id", "region", "number", "name", "coasts", "source of name", "source of number", "source of coasts"), rows())
+
+
+def links_table(file: BoardFile) -> str:
+    """All links with their kinds and sources."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        for link in file["link"]:
+            sources = (link.get("sources", {}).get(key, "") for key in ("link", "kind"))
+            yield *link["between"], "broken" if link["broken"] else "normal", *sources
+
+    return markdown(("from", "to", "kind", "source of link", "source of kind"), rows())
+
+
+def capitals_table(file: BoardFile) -> str:
+    """The Emperors' capitals and their sources."""
+    sources = file.get("capital_sources", {})
+    return markdown(
+        ("Emperor", "capital", "source"), ((emperor, file["capitals"][emperor], sources.get(emperor, "")) for emperor in EMPERORS)
+    )
+
+
+def paths_table(file: BoardFile) -> str:
+    """The armies' paths to ROMA."""
+    return markdown(("region", "steps", "path"), ((region, len(path) - 1, " - ".join(path)) for region, path in file["paths"].items()))
+
+
+def board_picture() -> str:
+    """The map as SVG, without pieces and panel."""
+    size = round(PICTURE[0] * BOARD_SVG_SCALE), round(PICTURE[1] * BOARD_SVG_SCALE)
+    return cutting(static_map() + legend(), BOARD_SVG_SCALE, (0, 0), size) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
