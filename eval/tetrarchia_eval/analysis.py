@@ -43,6 +43,11 @@ class Summary:
     unsecured: float  # borders without a token at the end, on average
     milliseconds: float  # a decision, on average
 
+    @property
+    def borders(self) -> float:
+        """Mean number of borders secured at the end."""
+        return BORDERS - self.unsecured
+
     def share(self, ending: str) -> float:
         """Of the games, that ended so."""
         return self.endings[ending] / self.games

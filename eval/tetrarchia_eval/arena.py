@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from math import inf
@@ -14,10 +14,12 @@ import numpy as np
 
 from tetrarchia_agents import GameResult, assign_players
 from tetrarchia_agents.registry import named
+from tetrarchia_agents.rollout import Agents, play_games, team_of
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
+from tetrarchia_eval.analysis import Summary, summarize
 from tetrarchia_eval.match import FORMAT, Match, MatchSpec
 from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import PlayedChunk, Roster, ThisProcess, Workers, process_pool
@@ -76,6 +78,24 @@ def play_match(
     """Play what the file lacks of this match: an arena for it alone."""
     with Arena(workers, chunk, roster) as arena:
         return arena.play(ResultFile.planned(spec, path), progress)
+
+
+def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int], agents_seed: int = 0) -> dict[str, Summary]:
+    """Play one game per task and seed in this process, keeping no file, and summarize the games of each task.
+
+    This is how training measures win rates on held-out seeds.
+
+    Args:
+        agents: Names as on the command line, one agent for all Emperors, or one to four agents (R13.1).
+        tasks: Rules by label, e.g. ``{"4211": Options(level="4211")}``.
+        seeds: Seeds of the games, the same for each task.
+        agents_seed: Seed of the agents' own random choices.
+
+    Returns:
+        A summary by label: ``summary.win_rate.value``, ``summary.wins``, ``summary.games``, ``summary.borders``, ``summary.turns``.
+    """
+    team = team_of(agents)
+    return {label: summarize(play_games(options, team, seeds, agents_seed)) for label, options in tasks.items()}
 
 
 class Arena:

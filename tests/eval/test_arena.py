@@ -238,3 +238,12 @@ def test_a_round_is_played_before_the_match_and_forgotten(file: Path) -> None:
     assert {int(games["max_turns"][0]) for _, games, _ in agent.notes[first + 1 : second]} == {4}
     assert {emperors[0] for _, _, emperors in agent.notes[first + 1 : second]} == {0, 1, 2, 3}
     assert played[0].steps == len(agent.notes[second + 1 :])
+
+
+def test_win_rates_of_an_agent_object_by_task() -> None:
+    tasks = {"easy": Options(level="5300"), "imperivm": Options(variants=["imperivm"])}
+    found = arena.win_rates(make_agents("greedy")[0], tasks, range(100, 110))
+    games = play_games(tasks["easy"], make_agents("greedy"), range(100, 110))
+    assert list(found) == ["easy", "imperivm"]
+    assert (found["easy"].games, found["easy"].wins) == (10, sum(game.won for game in games))
+    assert found["easy"].borders == pytest.approx(np.mean([game.borders for game in games]))
