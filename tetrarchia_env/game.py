@@ -1,13 +1,13 @@
 """One game as an object: it plays, copies and draws itself, and goes to snapshots and replays and back."""
 
-import copy
 import secrets
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
+from tetrarchia_env.agent import Agent, agent_rngs, agent_streams, ask, begin_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
@@ -19,13 +19,6 @@ from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.text import draw_text
 
 HERE = np.array([0])  # the number of an only game
-
-
-class Agent(Protocol):
-    """Whoever chooses an action: see `tetrarchia_agents`."""
-
-    def act(self, games: batch.Games, masks: batch.Masks, env_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """An action for each game."""
 
 
 class Game:
@@ -55,7 +48,7 @@ class Game:
         self._actions: list[int] = []
         self._story: tuple[str, ...] = ()
         self._dice = ""
-        self._chance = np.random.default_rng(int(self._games["dice"][0]))  # for agents that are asked
+        self._agent_stream = agent_streams(int(self._games["dice"][0]) if self.seed is None else self.seed)
         self._asked: list[Agent] = []
         self._thread_guard = SingleThreadGuard()
 
@@ -127,15 +120,18 @@ class Game:
         return story.lines
 
     def ask(self, agent: Agent) -> str:
-        """What an agent would do now; it is given a copy with other dice, so that it cannot see those to come."""
+        """Return the action that an agent would play now, as text.
+
+        The agent receives a copy with other dice, which depend on the game's seed and the number of actions played: asking
+        twice gives the same answer, and `rollout`, `tetrarchia watch` and `tetrarchia eval` play the same game with this seed.
+        """
         if self.is_over:
             raise TetrarchiaError(f"the game is over ({self.outcome}): there is nothing to ask")
-        copied = self._games.copy()
-        batch.reseed(copied, int(self._chance.integers(2**63)))
         if not any(known is agent for known in self._asked):
             self._asked.append(agent)
-            getattr(agent, "begin", lambda _: None)(HERE)
-        return action_text(int(batch.checked_actions(agent.act(copied, self._masks.copy(), HERE), 1)[0]))
+            begin_games(agent, HERE)
+        rngs = agent_rngs(self._agent_stream, np.array([len(self._actions)]))
+        return action_text(int(ask(agent, self._games, self._masks, HERE, rngs)[0]))
 
     def play_turn(self, agent: Agent) -> tuple[str, ...]:
         """Let an agent decide everything to the end of the turn, or of the game; what happened, in words."""
@@ -151,13 +147,12 @@ class Game:
         other.__dict__.update(self.__dict__)
         other._games, other._masks = self._games.copy(), self._masks.copy()
         other._actions, other._asked, other._thread_guard = list(self._actions), [], SingleThreadGuard()
-        other._chance = copy.deepcopy(self._chance)
         return other
 
     def reseed(self, seed: int) -> None:
         """New dice from here on: a planner's copy must not show the dice to come. The game has no replay then."""
         batch.reseed(self._games, seed)
-        self.seed, self._chance = None, np.random.default_rng(seed)
+        self.seed, self._agent_stream = None, agent_streams(seed)
 
     def snapshot(self) -> Snapshot:
         """The whole game as plain JSON data; `Game.restore` makes the same game of it.

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from tetrarchia_agents.agent import Agent
+from tetrarchia_env.agent import Agent, begin_games
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, new_games, playout, rng_states
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.options import Options
@@ -18,11 +18,11 @@ DIGITS = 12
 
 def fingerprint(agent: Agent) -> str:
     """The first digits of a SHA-256 over choices and weights."""
-    digest, probe = sha256(agent.weights_digest()), agent.reference()
+    digest, probe = sha256(getattr(agent, "weights_digest", bytes)()), getattr(agent, "reference", lambda: agent)()
     for options in PROBES:
         games, masks = _positions(options)
         env_ids = np.arange(len(games))
-        probe.begin(env_ids)
+        begin_games(probe, env_ids)
         try:
             digest.update(np.asarray(probe.act(games.copy(), masks.copy(), env_ids), dtype=np.int64).tobytes())
         except ValueError:  # rules that it was not made for

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tetrarchia_agents.agent import Actions
 from tetrarchia_agents.chance_samples import SAMPLES
 from tetrarchia_agents.position_analysis import Critic, advise
 from tetrarchia_env import batch
+from tetrarchia_env.agent import Actions
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis

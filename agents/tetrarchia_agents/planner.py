@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.search.beam_search import WIDEST, SearchBuffers, Width, new_search_buffers
 from tetrarchia_agents.search.selection import plan_all
+from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.heuristic import load_weights, weights_of
 
@@ -39,7 +40,8 @@ class PlannerAgent(Agent):
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """The first action of the best plan in each game."""
-        check_rows(games, masks)
+        checked_games(games)
+        check_masks(masks, len(games))
         actions = np.zeros(len(games), dtype=np.int64)
         width = Width(self.beam, self.ends, self.attacks)
         plan_all(games, masks, *self.buffers, width, self.weights, actions)

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions
 from tetrarchia_agents.calibration import Amounts, Calibration, read_calibration, shares_of_a_win
 from tetrarchia_agents.cards import find_checkpoint
 from tetrarchia_agents.chance_samples import SAMPLES, turn_ends
 from tetrarchia_agents.ppo import BATCH, PPOAgent
 from tetrarchia_agents.registry import make_agent
 from tetrarchia_env import batch
+from tetrarchia_env.agent import Actions
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice
 from tetrarchia_env.notation import action_text

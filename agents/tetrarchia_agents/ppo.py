@@ -7,13 +7,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds, check_rows
 from tetrarchia_agents.chance_samples import BLOCKS
 from tetrarchia_agents.checkpoints import load_checkpoint
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_agents.turn_search import Amounts, Floats, Plan, PlansUnderWay, TurnSearch, sample
 from tetrarchia_agents.values import check_value, value_reward
+from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
+from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -83,7 +84,8 @@ class PPOAgent(Agent):
 
     def choose_plans(self, games: Games, masks: Masks, env_ids: EnvIds) -> list[Plan]:
         """What is left of the turn chosen before, or a new one; its first action is played next."""
-        check_rows(games, masks)
+        checked_games(games)
+        check_masks(masks, len(games))
         kept = self.plans.recall(games, env_ids)
         new = np.array([row for row, plan in enumerate(kept) if plan is None], dtype=np.int64)
         found = iter(self.search.plan(games[new], masks[new]))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks, random_actions
 
 

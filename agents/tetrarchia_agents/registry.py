@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.team_policy import PLAYERS, assign_players
+from tetrarchia_env.agent import Agent
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import did_you_mean
 
@@ -20,8 +20,6 @@ AGENTS = {
     "planner": "tetrarchia_agents.planner:PlannerAgent",
     "ppo": "tetrarchia_agents.ppo:PPOAgent",
 }
-
-METHODS = [name for name in vars(Agent) if not name.startswith("_")]
 
 
 def make_agent(text: str) -> Agent:
@@ -72,8 +70,8 @@ def _own_class(name: str) -> Any:
     agent = getattr(home, kind, None)
     if agent is None:
         raise TetrarchiaError(f"agent {name}: there is no {kind} in {getattr(home, '__file__', module)}{did_you_mean(kind, dir(home))}")
-    if not isinstance(agent, type) or not all(callable(getattr(agent, method, None)) for method in METHODS):
-        raise TetrarchiaError(f"agent {name}: this is no agent, which is a class made from tetrarchia_agents.Agent with a method act")
+    if not isinstance(agent, type) or not callable(getattr(agent, "act", None)):
+        raise TetrarchiaError(f"agent {name}: an agent must be a class with a method act, see tetrarchia_agents.Agent")
     return agent
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_agents.agent import Agent
 from tetrarchia_agents.registry import make_agents
 from tetrarchia_agents.team_policy import TeamPolicy, assign_players
+from tetrarchia_env.agent import Agent
 from tetrarchia_env.batch import Games, Seeds, borders, new_games, play_to_end, scores
 from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.constants import OUTCOMES

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, checked_actions, rng_states, seed_array
+from tetrarchia_env.agent import Actions, Agent, EnvIds, agent_rngs, agent_streams, ask, begin_games
+from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -38,33 +37,28 @@ class TeamPolicy:
             raise TetrarchiaError(f"four agents, one for each of {', '.join(EMPERORS)}, not {len(agents)}")
         self._agents = list({id(agent): agent for agent in agents}.values())
         self._agent_of = np.array([[id(one) for one in self._agents].index(id(agent)) for agent in agents])
-        self._salt = rng_states(rng_states(seed_array(seed)))
+        self._seed = seed
         self._streams = np.zeros(env_ids, dtype=np.uint64)
         self.decisions = np.zeros((env_ids, len(EMPERORS)), dtype=np.int64)  # of each Emperor in the env_id's game
         self.seconds = np.zeros((env_ids, len(EMPERORS)))  # that they took; games decided together share alike
 
     def begin(self, env_ids: EnvIds, seeds: Seeds) -> None:
         """Games of these seeds begin in these env_ids."""
-        self._streams[env_ids] = rng_states(seed_array(seeds)) ^ self._salt
+        self._streams[env_ids] = agent_streams(seeds, self._seed)
         self.decisions[env_ids], self.seconds[env_ids] = 0, 0.0
         for agent in self._agents:
-            agent.begin(env_ids)
+            begin_games(agent, env_ids)
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """What the Emperor to act does in each of these games; none of them may be over."""
-        copies = games.copy()
-        copies["dice"] = self._new_rngs(env_ids)
+        rngs = agent_rngs(self._streams[env_ids], self.decisions[env_ids].sum(axis=1))
         emperors = agents_to_act(games)
         actions = np.zeros(len(games), dtype=np.int64)
         for number, agent in enumerate(self._agents):
             rows = np.flatnonzero(self._agent_of[emperors] == number)
             if len(rows):
                 begun = time.perf_counter()
-                actions[rows] = checked_actions(agent.act(copies[rows], masks[rows], env_ids[rows]), len(rows))
+                actions[rows] = ask(agent, games[rows], masks[rows], env_ids[rows], rngs[rows])
                 self.seconds[env_ids[rows], emperors[rows]] += (time.perf_counter() - begun) / len(rows)
         self.decisions[env_ids, emperors] += 1
         return actions
-
-    def _new_rngs(self, env_ids: EnvIds) -> NDArray[np.uint64]:
-        self._streams[env_ids] += np.uint64(1)
-        return rng_states(self._streams[env_ids])

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions
 from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
+from tetrarchia_env.agent import Actions
 from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act, is_over, legal_masks, rng_states, step
 
 Floats = NDArray[np.float32]

@@ -16,9 +16,8 @@ from end_game import Counts, Policy, best, measure, random_policy
 from minari import DataCollector, MinariDataset
 from torch import nn
 
-import tetrarchia_env
-from tetrarchia_agents import make_agent
-from tetrarchia_agents.team_policy import TeamPolicy
+import tetrarchia_env  # noqa: F401  (registers Tetrarchia-v0)
+from tetrarchia_agents import TeamPolicy, make_agent, rollout
 
 Decisions = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NAME = "tetrarchia/{level}/{agent}-v0"
@@ -50,7 +49,7 @@ def record(agent: str, level: str, games: int, counts: Counts) -> None:
 def wins(agent: str, dataset: MinariDataset, level: str) -> str:
     """Of the recorded games, and of the same seeds played by the arena: the same games, or something was lost on the way."""
     recorded = [episode.rewards[-1] == 1 for episode in dataset.iterate_episodes()]
-    played = [result.won for result in tetrarchia_env.rollout(agent, len(recorded), level=level)]
+    played = [result.won for result in rollout(agent, len(recorded), level=level)]
     same = sum(one == other for one, other in zip(recorded, played, strict=True))
     return f"{agent}: {sum(recorded)} of {len(recorded)} recorded games won; rollout wins {sum(played)} and agrees in {same}"
 

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from helpers.witness import Witness
-from tetrarchia_agents import Actions, TeamPolicy, make_agents
+from tetrarchia_agents import Actions, TeamPolicy, make_agent, make_agents, rollout
 from tetrarchia_agents.rollout import play_games
+from tetrarchia_app.cli.game_policy import game_policy
 from tetrarchia_env.batch import Games, Masks, new_games, step
 from tetrarchia_env.engine.state import OVER
+from tetrarchia_env.game import Game
 from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
+from tetrarchia_env.show import frames_of_play
 
 EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
 
@@ -27,6 +30,28 @@ def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
     assert (played.outcome, played.score, played.turns) == (final["outcome"], final["score"], final["turn"])
     assert played.steps == len(actions) == sum(played.decisions)
     assert played.decisions == tuple(team.decisions[0].tolist())
+
+
+@pytest.mark.parametrize("level", ["4200", "4211"])
+@pytest.mark.parametrize("name", ["random", "planner:beam=4:ends=2:attacks=1"])
+def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> None:
+    """The RNG states that agents receive follow one rule, `tetrarchia_env.agent.agent_rngs`."""
+    options = Options(level=level)
+    game, agent = Game(level=level, seed=11), make_agent(name)
+    while not game.is_over:
+        game.play_turn(agent)
+    watched = list(frames_of_play(options, 11, game_policy(name, 11)))
+
+    (played,) = rollout(name, [11], level=level)
+
+    assert [frame.action for frame in watched[1:]] == [text for _, text in game.replay().actions]
+    assert (game.turn, game.score, game.outcome) == (played.turns, played.score, played.outcome)
+    assert played.steps == len(watched) - 1
+
+
+def test_asking_twice_gives_the_same_answer() -> None:
+    game, agent = Game(seed=3), make_agent("random")
+    assert len({game.ask(agent) for _ in range(20)}) == 1
 
 
 def test_each_player_decides_for_his_emperors_only() -> None:

@@ -14,7 +14,7 @@ from tetrarchia_agents import make_agent, rollout
 from tetrarchia_env import BOARD, Game, Options, load_replay
 
 PUBLIC = ["BOARD", "Game", "Options", "agent_name", "env", "load_replay", "outcome_name"]
-PUBLIC += ["parallel_env", "raw_env", "rollout", "sb3_vec_env", "vector_env"]
+PUBLIC += ["parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
 
 
 def in_new_process(script: str) -> str:

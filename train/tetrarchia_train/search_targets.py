@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.agent import Actions, Agent, EnvIds
+from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.errors import TetrarchiaError
 

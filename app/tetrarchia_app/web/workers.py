@@ -15,24 +15,18 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games, Masks, agents_to_act, checked_actions, is_over, legal_masks, refusal, reseed, step
+from tetrarchia_env.agent import Agent, IllegalActionsError, agent_streams, ask, begin_games
+from tetrarchia_env.batch import Games, agents_to_act, is_over, legal_masks, step
+from tetrarchia_env.errors import TetrarchiaError
 
 TOGETHER = 64  # games that a network is given at most in one pass
 GATHERING = 0.02  # seconds that it waits for more, if there were several: a pass over sixteen takes as long as over one
 TURN = 0.004  # seconds that the server spends on agents' actions before it looks whether a person has said something
 NOBODY = -1
-
-
-class Agent(Protocol):
-    """Whoever chooses an action: see `tetrarchia_agents`."""
-
-    def act(self, games: Games, masks: Masks, env_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """An action for each game."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +133,8 @@ class Worker:
 
 def _forget(agent: Agent, env_ids: Sequence[int]) -> None:
     """What it remembers of games that are gone, if it has a memory."""
-    if env_ids and hasattr(agent, "begin"):
-        agent.begin(np.array(env_ids))
+    if env_ids:
+        begin_games(agent, np.array(env_ids))
 
 
 def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer]:
@@ -148,21 +142,19 @@ def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer]:
     if not requests:
         return []
     games = np.concatenate([request.game for request in requests])
-    masks, shown = legal_masks(games), games.copy()
-    reseed(shown, [secrets.randbits(63) for _ in requests])
-    env_ids = np.array([request.env_id for request in requests])
-    chosen = checked_actions(agent.act(shown, masks.copy(), env_ids), len(games))
-    return _play(requests, games, chosen, masks)
-
-
-def _play(requests: Sequence[Request], games: Games, chosen: NDArray[np.int64], masks: Masks) -> list[Answer]:
-    rows = np.arange(len(games))
-    wrong = {row: ValueError(refusal(chosen, masks, row)) for row in rows[masks[rows, chosen] == 0].tolist()}
-    step(games, np.where(masks[rows, chosen] == 0, masks.argmax(axis=1), chosen), masks)
+    masks, env_ids = legal_masks(games), np.array([request.env_id for request in requests])
+    wrong: dict[int, str] = {}
+    try:
+        chosen = ask(agent, games, masks, env_ids, agent_streams([secrets.randbits(63) for _ in requests]))
+    except IllegalActionsError as error:
+        wrong = error.messages
+        chosen = error.actions.copy()
+        chosen[list(wrong)] = masks[list(wrong)].argmax(axis=1)  # so that the other games can be played
+    step(games, chosen, masks)
     deciders = np.where(is_over(games), NOBODY, agents_to_act(games)).tolist()
     rest = zip(requests, chosen.tolist(), deciders, strict=True)
     return [
-        Answer(wrong[row]) if row in wrong else request.played(games[row : row + 1], action, decider)
+        Answer(TetrarchiaError(wrong[row])) if row in wrong else request.played(games[row : row + 1], action, decider)
         for row, (request, action, decider) in enumerate(rest)
     ]
 
