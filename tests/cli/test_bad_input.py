@@ -153,7 +153,7 @@ def test_a_file_with_escapes_in_its_name_is_told_without_them(tmp_path: Path) ->
 @pytest.mark.parametrize("words", ["watch --seed 1", "play --seed 1", "levels"])
 def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
     shown = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m tetrarchia_env {words} {closed}"],
+        ["sh", "-c", f"{sys.executable} -m tetrarchia_app {words} {closed}"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -166,7 +166,7 @@ def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
 
 def test_a_file_written_with_closed_streams_holds_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
-    subprocess.run(["sh", "-c", f"{sys.executable} -m tetrarchia_env watch --seed 1 --save {file} <&- >&- 2>&-"], check=True)
+    subprocess.run(["sh", "-c", f"{sys.executable} -m tetrarchia_app watch --seed 1 --save {file} <&- >&- 2>&-"], check=True)
 
     assert run("replay", str(file)).returncode == 0
 
@@ -210,7 +210,7 @@ def test_next_to_nothing_is_loaded_before_ctrl_c_is_cared_for() -> None:
     code = "import sys; before = set(sys.modules); import tetrarchia_app.cli; print(*sorted(set(sys.modules) - before))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    assert loaded == ["tetrarchia_env", "tetrarchia_app.cli", "tetrarchia_env.envs.registration"]
+    assert loaded == ["tetrarchia_app", "tetrarchia_app.cli"]
 
 
 @pytest.mark.slow

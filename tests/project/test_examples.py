@@ -74,7 +74,7 @@ def surroundings() -> dict[str, str]:
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "train", "eval")),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")),
     }
 
 

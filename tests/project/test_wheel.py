@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"tetrarchia_env", "tetrarchia_agents", "tetrarchia_train", "tetrarchia_eval"}
+PACKAGES = {"tetrarchia_env", "tetrarchia_agents", "tetrarchia_train", "tetrarchia_eval", "tetrarchia_app"}
 FOREIGN = {
     "train.py": "NAME = 'a researcher\\'s own train'\n",
     "eval.py": "NAME = 'a researcher\\'s own eval'\n",

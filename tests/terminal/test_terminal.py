@@ -232,7 +232,7 @@ def test_play_ends_with_the_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m tetrarchia_env watch --seed 1 | head -n 1"
+    command = f"{sys.executable} -m tetrarchia_app watch --seed 1 | head -n 1"
     shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Pipe" not in shown.stderr
     assert "Traceback" not in shown.stderr

@@ -1,80 +1,95 @@
-"""The `tetrarchia` command: the only package of the game that imports upwards, and only when a command runs."""
+"""The `tetrarchia` command line.
+
+`main` imports the commands itself, so that Ctrl-C during the imports and closed standard streams are handled from the start.
+"""
 
 import os
 import sys
 
-TYPE_CHECKING = False  # nothing that takes time is loaded before `main` runs
+TYPE_CHECKING = False  # importing `typing` would delay the handler for Ctrl-C
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["main", "run_module"]
 
-STOPPED = 130  # the exit code after Ctrl-C
-FAILED = 2
+EXIT_USER_ERROR = 2
+EXIT_INTERRUPTED = 130
 
 
 def main(arguments: "Sequence[str] | None" = None) -> None:
-    """Run the command with these arguments, or with those typed; nothing is loaded before Ctrl-C is cared for."""
+    """Run a command and exit with its code.
+
+    Args:
+        arguments: The command and its options; `None` reads `sys.argv`.
+
+    Raises:
+        SystemExit: Always, unless the command fails with an unexpected exception, which is passed on.
+    """
     try:
-        open_streams()
+        open_closed_streams()
         if arguments is None:
-            keep_workers_out_of_this_folder()
+            set_safe_path()
+            arguments = sys.argv[1:]
         from tetrarchia_app.cli.app import run
 
-        code = flushed(run(sys.argv[1:] if arguments is None else arguments))
+        code = flush_stdout(run(arguments))
     except KeyboardInterrupt:
-        code = STOPPED
+        code = EXIT_INTERRUPTED
     sys.exit(code)
 
 
-def run_module(*words: str) -> None:
-    """What `python -m` runs: the current folder, which Python puts first, comes last, so that no file there shadows a module."""
+def run_module(*command: str) -> None:
+    """Run the command line for `python -m`.
+
+    Python puts the current folder first on the path; it is moved to the end, so that no file in it shadows a module.
+
+    Args:
+        command: Words to put before those of `sys.argv`.
+    """
     if sys.path[0] in ("", os.getcwd()):
         sys.path.append(sys.path.pop(0))
-    keep_workers_out_of_this_folder()
-    main([*words, *sys.argv[1:]])
+    set_safe_path()
+    main([*command, *sys.argv[1:]])
 
 
-def keep_workers_out_of_this_folder() -> None:
-    """A worker process begins by loading modules, before it is told where to look for them."""
+def set_safe_path() -> None:
+    """Keep the current folder off the path of worker processes, which import modules before they receive ours."""
     os.environ.setdefault("PYTHONSAFEPATH", "1")
 
 
-def open_streams() -> None:
-    """A standard stream that is closed reads nothing and takes everything; else the next file opened would be in its place."""
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+def open_closed_streams() -> None:
+    """Connect closed standard streams to the null device; otherwise the next opened file takes their descriptor."""
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-            _occupy(number)
+            try:
+                os.fstat(descriptor)
+            except OSError:
+                null = os.open(os.devnull, os.O_RDWR)
+                if null != descriptor:
+                    os.dup2(null, descriptor)
+                    os.close(null)
 
 
-def _occupy(number: int) -> None:
-    """Let this descriptor be nothing, if it is still closed."""
-    try:
-        os.fstat(number)
-    except OSError:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        if nothing != number:
-            os.dup2(nothing, number)
-            os.close(nothing)
+def flush_stdout(code: int) -> int:
+    """Flush the standard output and return the exit code: the given one, or that of the failure to write.
 
-
-def flushed(code: int) -> int:
-    """The exit code, when what was printed last has also been taken; a pipe that nobody reads any more is no mistake."""
+    A pipe closed by its reader is not an error worth a message.
+    """
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        discard_output()
+        discard_stdout()
         return code or 1
     except OSError as error:
-        discard_output()
+        discard_stdout()
         print(f"tetrarchia: standard output: {error.strerror}", file=sys.stderr)
-        return FAILED
+        return EXIT_USER_ERROR
     return code
 
 
-def discard_output() -> None:
-    """What could not be printed is not tried again at the end of the process."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.close(nothing)
+def discard_stdout() -> None:
+    """Redirect the standard output to the null device, so that Python does not try to write the rest at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

@@ -9,6 +9,9 @@ import typer
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 
+PANEL = "Measure and train"
+EXAMPLES = ("tetrarchia bench --peers --out bench.json",)
+
 
 def bench(
     out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),

@@ -26,6 +26,12 @@ from tetrarchia_env.messages import printable
 if TYPE_CHECKING:
     from tetrarchia_env.show import Frame
 
+PANEL = "Help and diagnostics"
+EXAMPLES = (
+    "tetrarchia doctor",
+    "tetrarchia doctor --compile",
+)
+
 CompileOnly = Annotated[bool, typer.Option("--compile", help="Only compile rules and search, so that no command waits for it")]
 # By extra: what pip calls it, and what Python does.
 PACKAGES: dict[str, dict[str, str]] = {

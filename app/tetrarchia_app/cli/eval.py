@@ -18,6 +18,16 @@ from tetrarchia_app.cli.arguments import (
     variants_offered,
 )
 
+PANEL = "Measure and train"
+EXAMPLES = (
+    "tetrarchia eval --agents planner --level 4200 --games 1000",
+    "tetrarchia eval --agents planner --against greedy --against random",
+    "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
+    "tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png",
+    "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
+    "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
+)
+
 PLAYED, WHO, MANY, KEPT = "What is played", "Who plays", "How many games, and which", "What is kept"
 Levels = Annotated[
     str | None,

@@ -11,6 +11,12 @@ from rich.table import Table
 
 from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS, level_names, one_of
 
+PANEL = "Help and diagnostics"
+EXAMPLES = (
+    "tetrarchia levels",
+    "tetrarchia levels 4211",
+)
+
 WIDE = 120  # characters of a line that goes into a pipe or a file
 # R2.1: what each digit counts, one and many, and where or what for.
 DIGITS = (

@@ -8,6 +8,12 @@ from tetrarchia_app.cli.arguments import Agents, Level, Modules, Save, Scenario,
 from tetrarchia_app.cli.game_policy import game_policy
 from tetrarchia_env.messages import printable
 
+PANEL = "Play and watch"
+EXAMPLES = (
+    "tetrarchia play --level 4200",
+    "tetrarchia play --emperors diocletian,galerius --agents planner",
+)
+
 EMPERORS_OR_ALL = {
     "all": "",
     "diocletian": "Augustus, East",

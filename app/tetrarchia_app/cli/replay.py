@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from tetrarchia_env.game_analysis import GameAnalysis
     from tetrarchia_env.notation import Replay
 
+PANEL = "Play and watch"
+EXAMPLES = (
+    "tetrarchia replay game.json",
+    "tetrarchia replay game.json --html game.html",
+    "tetrarchia replay game.json --html game.html --analyse ppo",
+    "tetrarchia replay game.json --render browser --agents ppo,planner",
+)
+
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A replay file, as `watch --save` writes it")],

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from tetrarchia_app.web.house import House
     from tetrarchia_app.web.workers import Offer
 
+PANEL = "Play and watch"
+EXAMPLES = (
+    "tetrarchia serve",
+    "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
+)
+
 STATE = "Where rooms are kept, so that a server that is started again goes on with them"
 MORE_AGENTS = "Offer these agents too, with commas, such as ppo:runs/mine/final"
 

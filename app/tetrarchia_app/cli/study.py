@@ -9,6 +9,9 @@ import typer
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 
+PANEL = "Measure and train"
+EXAMPLES = ("tetrarchia study games --out data",)
+
 TOLD = 5  # faulty lines that are told one by one
 
 

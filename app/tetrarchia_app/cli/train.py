@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tetrarchia_app.cli import STOPPED
+from tetrarchia_app.cli import EXIT_INTERRUPTED
 from tetrarchia_app.cli.arguments import one_of
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_name
@@ -21,6 +21,14 @@ from tetrarchia_train.launcher import leads, with_processes
 
 if TYPE_CHECKING:
     from tetrarchia_train.run import Learn
+
+PANEL = "Measure and train"
+EXAMPLES = (
+    "tetrarchia train --name mine",
+    "tetrarchia train --name quick --preset small --levels 4200,4211 --max-minutes 10",
+    "tetrarchia train --name mine --resume --total-timesteps 60_000_000",
+    "tetrarchia watch --agents ppo:runs/mine/final",
+)
 
 DEFAULT_PRESET = "ppo"
 THE_RUN = "The run"
@@ -120,7 +128,7 @@ def _tell(checkpoint: Path) -> None:
     from tetrarchia_train.folders import LATEST  # loaded by now
 
     if checkpoint.name == LATEST:
-        raise typer.Exit(STOPPED)
+        raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _begin(name: str, preset: str, until: str, changes: dict[str, Any], ray: str | None) -> Path:

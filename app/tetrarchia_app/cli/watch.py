@@ -5,6 +5,14 @@ from tetrarchia_app.cli.game_policy import game_policy
 from tetrarchia_app.cli.serve import in_browser
 from tetrarchia_env.messages import printable
 
+PANEL = "Play and watch"
+EXAMPLES = (
+    "tetrarchia watch --agents planner --level 4200",
+    "tetrarchia watch --agents planner,random --scenario danube_wars --seed 7",
+    "tetrarchia watch --agents planner --film game.gif --save game.json",
+    "tetrarchia watch --agents ppo --render browser",
+)
+
 
 def watch(
     level: Level = None,

@@ -1,0 +1,107 @@
+"""Which exceptions become one line with exit code 2, and which show their traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tetrarchia_app.cli import main
+from tetrarchia_app.cli.app import run
+
+USER_ERRORS = {
+    "TetrarchiaError": (["watch", "--agents", "nero"], "nero"),
+    "unknown option": (["watch", "--wings", "2"], "--wings"),
+    "unknown command": (["fly"], "fly"),
+    "wrong type": (["watch", "--seed", "many"], "--seed"),
+    "missing argument": (["replay"], "argument"),
+    "missing file": (["replay", "no-such-file.json"], "no-such-file.json"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "named"), USER_ERRORS.values(), ids=USER_ERRORS)
+def test_user_errors_are_one_line_with_exit_code_2(arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("tetrarchia: ")
+    assert named in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("where", [0, None], ids=["first", "last"])
+@pytest.mark.parametrize(("arguments", "named"), USER_ERRORS.values(), ids=USER_ERRORS)
+def test_debug_shows_the_traceback_too(arguments: list[str], named: str, where: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+    words = list(arguments)
+    words.insert(len(words) if where is None else where, "--debug")
+
+    assert run(words) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback")
+    assert named in shown.splitlines()[-1]
+
+
+def test_debug_can_be_set_in_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("TETRARCHIA_DEBUG", "1")
+
+    assert run(["watch", "--agents", "nero"]) == 2
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+def raise_in_levels(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(_level: str) -> str:
+        raise error
+
+    monkeypatch.setattr("tetrarchia_app.cli.levels.level_in_words", fail)
+
+
+@pytest.mark.parametrize("error", [ValueError("of NumPy"), KeyError("key"), RuntimeError("broken"), OSError("no file named")], ids=repr)
+def test_other_exceptions_are_bugs_and_passed_on(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    raise_in_levels(monkeypatch, error)
+
+    with pytest.raises(type(error)):
+        run(["levels", "4211"])
+
+
+def test_os_error_with_a_file_name_is_a_user_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    raise_in_levels(monkeypatch, PermissionError(13, "Permission denied", "secret.json"))
+
+    assert run(["levels", "4211"]) == 2
+    assert capsys.readouterr().err == "tetrarchia: secret.json: Permission denied\n"
+
+
+def test_a_bug_prints_its_traceback_and_exits_with_code_1() -> None:
+    code = """
+from tetrarchia_app.cli import levels, main
+levels.level_in_words = lambda level: 1 / 0
+main(["levels", "4211"])
+"""
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("Traceback")
+    assert failed.stderr.splitlines()[-1].startswith("ZeroDivisionError")
+
+
+def test_the_exit_code_is_that_of_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(["levels", "no level"])
+    assert leaving.value.code == 2
+    assert capsys.readouterr().out == ""
+
+
+NEW_COMMAND = """
+PANEL = "Play and watch"
+EXAMPLES = ("tetrarchia hello",)
+
+def hello() -> None:
+    print("hello")
+"""
+
+
+def test_a_new_command_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "hello.py").write_text(NEW_COMMAND, encoding="utf-8")
+    code = f"from tetrarchia_app import cli; cli.__path__.append({str(tmp_path)!r}); cli.main(['hello'])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert shown.stdout == "hello\n"
