@@ -59,7 +59,7 @@ bench: $(READY) ## measure the rules, every API of the environment, training, st
 measure: $(READY) ## play every game of results/ that is not there yet; long
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
-results: $(READY) ## write docs/results.md, docs/training.md, their pictures, the tables of README and docs/thinking.md and the checkpoints' cards again, from kept files
+results: $(READY) ## write docs/results.md, docs/training.md, their pictures, the tables of README and docs/analysis.md and the checkpoints' cards again, from kept files
 	@echo "results: reading results/ and checkpoints/, plays nothing"
 	@$(BIN)/tetrarchia eval --report results
 	@for page in cards training readme thinking; do $(BIN)/python docs/make_$$page.py; done

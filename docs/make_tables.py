@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from tetrarchia_env.render.svg import cutting
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "main"
+BENCHMARK = DOCS.parent / "benchmarks" / "latest.json"
 SOURCES = ("rulebook", "implied", "play report", "reconstructed")
 MAX_TEXTS_PER_ROW = 4
 BOARD_SVG_SCALE = 1.4
@@ -62,6 +63,7 @@ def pages(folder: Path = DOCS) -> dict[str, str]:
     board_file = read(PACKAGED)
     tables = {
         "environment.md": {"actions": action_table(), "episodes": episode_table(), "legal actions": legal_action_table()},
+        "performance.md": performance_tables(),
         "observation.md": {"layout": layout_table()},
         "agents.md": {"features": feature_table()},
         "board.md": {
@@ -169,6 +171,38 @@ def legal_action_counts(options: Options) -> np.ndarray:
         batch.step(running, agent.act(running.copy(), legal.copy(), env_ids[rows]), legal)
         games[rows], masks[rows] = running, legal
     return np.concatenate(counts)
+
+
+# --- performance.md ---
+
+
+def performance_tables() -> dict[str, str]:
+    """Tables of the benchmark rows in benchmarks/latest.json, by section."""
+    report = json.loads(BENCHMARK.read_text(encoding="utf-8"))
+    machine = report["machine"]
+    rows = {row["what"]: row for row in report["rows"]}
+
+    def table(select: Callable[[str], bool], label: str = "") -> str:
+        chosen = [(what.removeprefix(label), rows[what]) for what in rows if select(what)]
+        return markdown(("measurement", "value"), ((what, f"{formatted(row['value'])} {row['unit']}") for what, row in chosen))
+
+    peers = ("PettingZoo ", "OpenSpiel ")
+    startup = ("import", "then ", "rules and search")
+    known = (*peers, *startup, "training", "web")
+    return {
+        "machine": f"Measured on {report['date'][:10]}: {machine['cores']} cores ({machine['processor']}), {machine['system']}, "
+        f"Python {machine['python']}, NumPy {report['versions']['numpy']}, Numba {report['versions']['numba']}.",
+        "rates": table(lambda what: not what.startswith(known) and " / " not in what),
+        "peers": table(lambda what: what.startswith(peers)),
+        "startup": table(lambda what: what.startswith(startup)),
+        "training": table(lambda what: what.startswith("training"), "training, "),
+        "web": table(lambda what: what.startswith("web"), "web, "),
+    }
+
+
+def formatted(value: float) -> str:
+    """Format a measurement with three significant digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 # --- observation.md and agents.md ---

@@ -1,4 +1,4 @@
-"""Write the figures of docs/thinking.md: `python docs/make_thinking.py`, after `python -m tetrarchia_train.calibrate ppo`."""
+"""Write the figures of docs/analysis.md: `python docs/make_thinking.py`, after `python -m tetrarchia_train.calibrate ppo`."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from tetrarchia_agents.cards import CHECKPOINTS
 from tetrarchia_eval.marked_page import filled
 
-PAGE = Path(__file__).parent / "thinking.md"
+PAGE = Path(__file__).parent / "analysis.md"
 
 
 def page() -> str:
