@@ -12,7 +12,7 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine.state import OUTCOMES, PHASES
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import tell
+from tetrarchia_env.events import narrate
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.svg import draw_svg
@@ -114,7 +114,8 @@ class Game:
             raise TetrarchiaError(f"the game is over ({self.outcome}): nothing can be played")
         if not self._masks[0, number]:
             raise TetrarchiaError(f"{text!r} is not legal for {self.agent} now: choose from {', '.join(self.legal_actions)}")
-        story = tell(self._games, number, self._masks)
+        story = narrate(self._games, number)
+        batch.step(self._games, np.array([number]), self._masks)
         self._actions.append(number)
         self._story, self._dice = story.lines, story.dice or self._dice
         return story.lines

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import tell
+from tetrarchia_env.events import narrate
 from tetrarchia_env.notation import Replay, Snapshot, action_text, checked_actions, snapshot
 from tetrarchia_env.options import Options
 
@@ -75,6 +77,7 @@ def _frames(game: batch.Games, masks: batch.Masks, actions: Iterator[int]) -> It
     yield frame
     for action in actions:
         agent = EMPERORS[agent_to_act(game[0])]
-        story = tell(game, action, masks)
+        story = narrate(game, action)
+        batch.step(game, np.array([action]), masks)
         frame = Frame(frame.number + 1, snapshot(game), agent, action_text(action), story.lines, story.dice or frame.dice)
         yield frame

@@ -16,7 +16,7 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine.combat import margin
 from tetrarchia_env.engine.state import OVER, Game
-from tetrarchia_env.events import combats, narrate, tell
+from tetrarchia_env.events import EventLog, combats, narrate
 from tetrarchia_env.notation import action_id, action_text
 
 FAST = (0, 150)  # random games that the fast tests share
@@ -205,25 +205,20 @@ def test_illegal_action_is_refused(action: int) -> None:
         narrate(position(), action)
 
 
-@pytest.mark.parametrize("seed", range(300, 330))
-def test_told_games_are_played_in_place_as_by_batch_step(seed: int) -> None:
-    """The game, its mask and the words: an environment that draws plays each action once."""
-    game, masks = batch.new_games(random_options(seed), seed)
-    stepped_game, stepped_masks = game.copy(), masks.copy()
-    chooser = random.Random(seed)
-    while masks.any():
-        action = choose(chooser, np.flatnonzero(masks[0]).tolist())
-        copied = narrate(game, action)
-        story = tell(game, action, masks)
-        batch.step(stepped_game, np.array([action]), stepped_masks)
-        assert (game.tobytes(), masks.tobytes()) == (stepped_game.tobytes(), stepped_masks.tobytes())
-        assert (story.lines, story.dice) == (copied.lines, copied.dice)
-        assert story.after is game
-
-
-def test_an_illegal_action_is_not_played() -> None:
-    game = position()
-    before, masks = game.tobytes(), batch.legal_masks(game)
-    with pytest.raises(ValueError, match="action 9 is not legal: choose one of"):
-        tell(game, 9, masks)
-    assert game.tobytes() == before
+@pytest.mark.parametrize("every", [1, 5, 1000])
+def test_event_log_narrates_the_latest_action_whenever_it_is_read(every: int) -> None:
+    """Reading after each action, after some or only at the end gives the same lines and dice."""
+    for seed in range(300, 310):
+        game, masks = batch.new_games(random_options(seed), seed)
+        chooser, log, dice, played = random.Random(seed), EventLog(), "", 0
+        assert (log.lines, log.dice) == ((), "")
+        while masks.any():
+            action = choose(chooser, np.flatnonzero(masks[0]).tolist())
+            story = narrate(game, action)
+            log.record(game, action)
+            batch.step(game, np.array([action]), masks)
+            dice, played = story.dice or dice, played + 1
+            if played % every == 0 or not masks.any():
+                assert (log.lines, log.dice) == (story.lines, dice)
+        log.clear()
+        assert (log.lines, log.dice) == ((), "")

@@ -85,7 +85,7 @@ def test_a_copy_beside_an_open_window_is_exact_and_shows_nothing(make: Callable[
     go_on(twin, 4)
     go_on(env, 4)
     assert twin.game.tobytes() == env.game.tobytes()
-    assert (twin._story, twin._dice) == (env._story, env._dice)
+    assert (twin.events.lines, twin.events.dice) == (env.events.lines, env.events.dice)
     assert not twin.window.is_open
     twin.render()
     assert twin.window.is_open

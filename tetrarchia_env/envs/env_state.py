@@ -17,7 +17,7 @@ from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.envs.rewards import GloryReward, OutcomeReward, Reward, ScoreReward, make_reward
 from tetrarchia_env.envs.spaces import check_mask, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import tell
+from tetrarchia_env.events import EventLog
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
 from tetrarchia_env.render.raster import draw_rgb
@@ -53,8 +53,7 @@ class EnvState:
         self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
         self.window = Window()
         self.thread_guard = SingleThreadGuard()  # held by whoever steps, resets or restores
-        self._story: tuple[str, ...] = ()
-        self._dice = ""
+        self.events = EventLog()  # filled only if there is a render mode
 
     def begin(self, seed: int) -> None:
         """A new game."""
@@ -67,7 +66,9 @@ class EnvState:
         if not is_id(action) or not self.masks[0, action]:
             self.check_under_way()
             raise TetrarchiaError(self._refusal(action))
-        is_over = self._tell(action) if self.render_mode else _play(self.game, action, self.masks)
+        if self.render_mode:
+            self.events.record(self.game, action)
+        is_over = _play(self.game, action, self.masks)
         return float(self.reward(self.game)[0]) if is_over or not isinstance(self.reward, AT_THE_END) else 0.0
 
     def check_under_way(self) -> None:
@@ -94,10 +95,10 @@ class EnvState:
         if self.render_mode == "human":
             self._show()
             return None
-        return draw_as(self.render_mode, self.snapshot(), story=self._story, dice=self._dice) if self.render_mode else None
+        return draw_as(self.render_mode, self.snapshot(), story=self.events.lines, dice=self.events.dice) if self.render_mode else None
 
     def _show(self) -> None:
-        self.window.show(draw_rgb(self.snapshot(), story=self._story, dice=self._dice, width=self.window.width))
+        self.window.show(draw_rgb(self.snapshot(), story=self.events.lines, dice=self.events.dice, width=self.window.width))
 
     def show_unasked(self, *, begins: bool = False) -> None:
         """In the mode `human` every new game opens the window, and every step is shown while it is open.
@@ -110,20 +111,14 @@ class EnvState:
 
     def _repr_svg_(self) -> str | None:
         """The board in a notebook."""
-        return draw_svg(self.snapshot(), story=self._story, dice=self._dice) if self.game["level"].any() else None
+        return draw_svg(self.snapshot(), story=self.events.lines, dice=self.events.dice) if self.game["level"].any() else None
 
     def close(self) -> None:
         """Close the window."""
         self.window.close()
 
-    def _tell(self, action: int) -> bool:
-        """Play, and keep what the action brought about, in words, for the next picture."""
-        story = tell(self.game, action, self.masks)
-        self._story, self._dice = story.lines, story.dice or self._dice
-        return bool(self.game["phase"][0] == OVER)
-
     def _forget(self) -> None:
-        self._story, self._dice = (), ""
+        self.events.clear()
 
     def snapshot(self) -> notation.Snapshot:
         """The whole game as JSON data."""

@@ -16,7 +16,7 @@ from tetrarchia_env.events.words import (
 )
 
 
-def tell_beginning(before: Game, game: Game) -> Lines:
+def describe_beginning(before: Game, game: Game) -> Lines:
     """R6.1, R6.2."""
     if game.revolts != before.revolts:
         yield f"revolt spreads to {space_names(game.revolts & ~before.revolts)}"
@@ -27,12 +27,12 @@ def _removed(before: Game, game: Game) -> list[int]:
     return [figure for figure in range(FIGURE_COUNT) if is_on_board(before, figure) and not is_on_board(game, figure)]
 
 
-def tell_strike(before: Game, game: Game) -> Lines:
+def describe_strike(before: Game, game: Game) -> Lines:
     """R6.3 on one province."""
     space = before.foe
     place = f"{province_dice(space)} {BOARD.names[space]}"
     if before.revolts & BIT[space]:
-        yield from _tell_uprising(before, game, place)
+        yield from _describe_uprising(before, game, place)
     elif before.unrest & BIT[space]:
         yield f"{place}: unrest becomes revolt"
     elif game.unrest == before.unrest and game.phase != OVER:
@@ -48,12 +48,12 @@ def _protector(game: Game, space: int) -> str:
     return (by_token or by_print)[0]
 
 
-def _tell_uprising(before: Game, game: Game, place: str) -> Lines:
+def _describe_uprising(before: Game, game: Game, place: str) -> Lines:
     """R7; where no army could come, another province is to be struck next (R7.2)."""
     yield f"{place} rises{_followers(before, game)}"
     if game.pirates != before.pirates:
         yield f"the Pirates come back to {zone_names(game.pirates)}"
-    yield from _tell_newcomers(before, game)
+    yield from _describe_newcomers(before, game)
     if game.foe != OFF:
         yield f"no army appears in {BOARD.names[BORDER[REGION[game.foe]]]}, it is not empty"
     elif before.reserve[ARMIES] == 0 and game.phase != OVER:
@@ -69,7 +69,7 @@ def _followers(before: Game, game: Game) -> str:
     return "" if game.phase == OVER else " alone"
 
 
-def _tell_newcomers(before: Game, game: Game) -> Lines:
+def _describe_newcomers(before: Game, game: Game) -> Lines:
     """R7.2, R11.3: an army on an empty border, or the Goths instead of what was there."""
     for space, origin, kind in _standing(game) - _standing(before):
         army = f"an army from {NUMERALS[origin - 1]} appears in {BOARD.names[space]}"

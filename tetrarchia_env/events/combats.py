@@ -34,25 +34,25 @@ def combat(game: Game, figure: int, foe: int, dice: list[int]) -> Combat:
     return Combat(figure, foe, value(roman_die, roman), value(normal_die, barbarian))
 
 
-def tell_attack(before: Game, game: Game, figure: int, foe: int) -> Lines:
+def describe_attack(before: Game, game: Game, figure: int, foe: int) -> Lines:
     """R4.7, R11.2."""
     fought = combat(before, figure, foe, dice_between(before, game))
     yield f"{figure_name(figure)} attacks {foe_name(before, foe)}: {_result(before, game, fought)}"
     yield from _aftermath(before, game, fought)
 
 
-def tell_advance(before: Game, game: Game) -> Lines:
+def describe_advance(before: Game, game: Game) -> Lines:
     """R8.2: the first army in line stays, threatens Constantius, attacks or enters."""
     fallen = dice_between(before, game)
     if game.phase == BLOCK:
         yield f"{does(army_name(before, before.march[0]), 'threaten')} {figure_name(CONSTANTIUS)}, who may block"
     elif len(fallen) >= 2:
-        yield from _tell_defence(before, game, fallen[-2:])
+        yield from _describe_defence(before, game, fallen[-2:])
     else:
-        yield from _tell_step(before, game, bool(fallen))
+        yield from _describe_step(before, game, bool(fallen))
 
 
-def tell_boost(before: Game, game: Game, action: int) -> Lines:
+def describe_boost(before: Game, game: Game, action: int) -> Lines:
     """R10.1: Galerius adds one and looks again, or accepts."""
     rolled = before.copy()
     if action == a.BOOST_COMBAT:
@@ -63,16 +63,16 @@ def tell_boost(before: Game, game: Game, action: int) -> Lines:
     yield from _aftermath(before, game, fought)
 
 
-def tell_block(before: Game, game: Game, action: int) -> Lines:
+def describe_block(before: Game, game: Game, action: int) -> Lines:
     """R10.1: Constantius makes the army stay, or fights."""
     if action == a.BLOCK_ARMY:
         army = before.march[0]
         yield f"{figure_name(CONSTANTIUS)} pays a token: {does(army_name(before, army), 'stay')} in {BOARD.names[army]}"
     else:
-        yield from _tell_defence(before, game, dice_between(before, game))
+        yield from _describe_defence(before, game, dice_between(before, game))
 
 
-def _tell_defence(before: Game, game: Game, dice: list[int]) -> Lines:
+def _describe_defence(before: Game, game: Game, dice: list[int]) -> Lines:
     """R8.4."""
     fought = combat(before, defender(before), before.march[0], dice)
     attack = does(army_name(before, fought.foe), "attack")
@@ -80,7 +80,7 @@ def _tell_defence(before: Game, game: Game, dice: list[int]) -> Lines:
     yield from _aftermath(before, game, fought)
 
 
-def _tell_step(before: Game, game: Game, was_rolled: bool) -> Lines:
+def _describe_step(before: Game, game: Game, was_rolled: bool) -> Lines:
     """R8.2, R8.3: it enters, or stays for one of two reasons."""
     army = before.march[0]
     name, goal = army_name(before, army), BOARD.names[_next_space(before, army)]

@@ -10,24 +10,24 @@ from tetrarchia_env.engine.outcome import secured_borders
 from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, FLEETS, OVER, PIRATES, Game
 from tetrarchia_env.engine.tables import BIT, BORDERS, CAPITAL
 from tetrarchia_env.engine.turn import IMPERIVM_POINTS
-from tetrarchia_env.events.combats import tell_attack
+from tetrarchia_env.events.combats import describe_attack
 from tetrarchia_env.events.words import Lines, cost, figure_name, zone_names
 from tetrarchia_env.notation import action_text
 
 
-def tell_fleet(before: Game, game: Game, action: int) -> Lines:
+def describe_fleet(before: Game, game: Game, action: int) -> Lines:
     """R2.6; after the last fleet the first turn begins."""
     yield f"{EMPERORS[before.emperor]} places a fleet in {BOARD.zones[action - a.FLEET]}"
     if game.phase != FLEETS:
-        yield from tell_turn(before, game)
+        yield from describe_turn(before, game)
 
 
-def tell_arrival(_before: Game, game: Game, _action: int) -> Lines:
+def describe_arrival(_before: Game, game: Game, _action: int) -> Lines:
     """R3.2."""
     yield _arrival(game)
 
 
-def tell_turn(before: Game, game: Game) -> Lines:
+def describe_turn(before: Game, game: Game) -> Lines:
     """R3.1, R3.3, R10.4: how a turn begins, but for an arrival with a choice and the usual IP."""
     name = EMPERORS[game.emperor]
     if game.phase == OVER:
@@ -40,7 +40,7 @@ def tell_turn(before: Game, game: Game) -> Lines:
         yield _arrival(game)
 
 
-def tell_empty_decision(_before: Game, game: Game) -> Lines:
+def describe_empty_decision(_before: Game, game: Game) -> Lines:
     """R3.5."""
     yield f"{EMPERORS[game.emperor]} has nothing left to do"
 
@@ -49,13 +49,13 @@ def _arrival(game: Game) -> str:
     return f"{EMPERORS[game.emperor]} arrives in {BOARD.names[game.at[game.emperor]]}"
 
 
-def tell_act(before: Game, game: Game, action: int) -> Lines:
+def describe_act(before: Game, game: Game, action: int) -> Lines:
     """R4, R10, R11: an action of the Roman phase."""
     figure, verb, goal = _parts(game, action_text(action))
     if verb == "attack":
-        yield from tell_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))
+        yield from describe_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))
     else:
-        yield _TELLERS[verb](before, game, figure)
+        yield _DESCRIPTIONS[verb](before, game, figure)
 
 
 def _parts(game: Game, text: str) -> tuple[int, str, str]:
@@ -68,68 +68,68 @@ def _parts(game: Game, text: str) -> tuple[int, str, str]:
     return figure, verb, goal
 
 
-def _tell_end(_before: Game, _game: Game, figure: int) -> str:
+def _describe_end(_before: Game, _game: Game, figure: int) -> str:
     return f"{FIGURES[figure]} ends his turn"
 
 
-def _tell_secure(before: Game, game: Game, figure: int) -> str:
+def _describe_secure(before: Game, game: Game, figure: int) -> str:
     space = game.at[figure]
     result = f": {count(secured_borders(game))} of 6 borders" if BORDERS & BIT[space] else f" {cost(before, game)}"
     return f"{FIGURES[figure]} secures {BOARD.names[space]}{result}"
 
 
-def _tell_subdue(before: Game, game: Game, figure: int) -> str:
+def _describe_subdue(before: Game, game: Game, figure: int) -> str:
     space = game.at[figure]
     token = "revolt" if before.revolts & BIT[space] else "unrest"
     return f"{figure_name(figure)} subdues the {token} in {BOARD.names[space]} {cost(before, game)}"
 
 
-def _tell_calm(before: Game, game: Game, figure: int) -> str:
+def _describe_calm(before: Game, game: Game, figure: int) -> str:
     return f"{figure_name(figure)} calms the revolt in {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _tell_sail(before: Game, game: Game, _figure: int) -> str:
+def _describe_sail(before: Game, game: Game, _figure: int) -> str:
     start, goal = before.fleets & ~game.fleets, game.fleets & ~before.fleets
     return f"a fleet sails from {zone_names(start)} to {zone_names(goal)} {cost(before, game)}"
 
 
-def _tell_move(before: Game, game: Game, figure: int) -> str:
+def _describe_move(before: Game, game: Game, figure: int) -> str:
     how = "passes through" if game.passing == figure else "moves to"
     return f"{figure_name(figure)} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _tell_order(before: Game, game: Game, figure: int) -> str:
+def _describe_order(before: Game, game: Game, figure: int) -> str:
     how = "through" if game.passing == figure else "to"
     return f"{FIGURES[DIOCLETIAN]} sends {FIGURES[figure]} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _tell_deploy(before: Game, game: Game, figure: int) -> str:
+def _describe_deploy(before: Game, game: Game, figure: int) -> str:
     return f"{EMPERORS[game.emperor]} puts {figure_name(figure)} in {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _tell_power(_before: Game, _game: Game, figure: int) -> str:
+def _describe_power(_before: Game, _game: Game, figure: int) -> str:
     power = "he may move the other Emperors" if figure == DIOCLETIAN else "1 IP more"
     return f"{FIGURES[figure]} pays a token: {power}"
 
 
-def _tell_take(_before: Game, _game: Game, _figure: int) -> str:
+def _describe_take(_before: Game, _game: Game, _figure: int) -> str:
     return "diocletian takes 1 IP from the next turn of galerius"
 
 
-def _tell_give(_before: Game, _game: Game, _figure: int) -> str:
+def _describe_give(_before: Game, _game: Game, _figure: int) -> str:
     return "constantius gives 1 IP to the next turn of maximian"
 
 
-_TELLERS: dict[str, Callable[[Game, Game, int], str]] = {
-    "end": _tell_end,
-    "secure": _tell_secure,
-    "subdue": _tell_subdue,
-    "calm": _tell_calm,
-    "sail": _tell_sail,
-    "move": _tell_move,
-    "order": _tell_order,
-    "deploy": _tell_deploy,
-    "imperivm": _tell_power,
-    "take": _tell_take,
-    "give": _tell_give,
+_DESCRIPTIONS: dict[str, Callable[[Game, Game, int], str]] = {
+    "end": _describe_end,
+    "secure": _describe_secure,
+    "subdue": _describe_subdue,
+    "calm": _describe_calm,
+    "sail": _describe_sail,
+    "move": _describe_move,
+    "order": _describe_order,
+    "deploy": _describe_deploy,
+    "imperivm": _describe_power,
+    "take": _describe_take,
+    "give": _describe_give,
 }

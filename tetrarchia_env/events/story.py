@@ -1,11 +1,12 @@
-"""What one action brought about, told piece by piece."""
+"""Stories: what one action and everything that followed it changed, in words."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from tetrarchia_env.batch import Games, Masks, legal_masks
+from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.legal import Mask
 from tetrarchia_env.engine.state import (
@@ -29,30 +30,33 @@ from tetrarchia_env.engine.state import (
 from tetrarchia_env.engine.the_great import is_half_emperor, the_great
 from tetrarchia_env.engine.turn import decide, go_on
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events.barbarian import tell_beginning, tell_strike
-from tetrarchia_env.events.combats import tell_advance, tell_block, tell_boost
-from tetrarchia_env.events.roman import tell_act, tell_arrival, tell_empty_decision, tell_fleet, tell_turn
+from tetrarchia_env.events.barbarian import describe_beginning, describe_strike
+from tetrarchia_env.events.combats import describe_advance, describe_block, describe_boost
+from tetrarchia_env.events.roman import describe_act, describe_arrival, describe_empty_decision, describe_fleet, describe_turn
 from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
 from tetrarchia_env.notation import fast_view, repeat
 
 
-def _tell_advance_or_turn(before: Game, game: Game) -> Lines:
+def _describe_advance_or_turn(before: Game, game: Game) -> Lines:
     """R8, R3.1: when the last army has acted, the next turn begins."""
-    return tell_advance(before, game) if before.march[0] != OFF else tell_turn(before, game)
+    return describe_advance(before, game) if before.march[0] != OFF else describe_turn(before, game)
 
 
-_DECISIONS = {FLEETS: tell_fleet, ARRIVAL: tell_arrival, ROMAN: tell_act, BOOST: tell_boost, BLOCK: tell_block}
-_PIECES = {ROMAN: tell_empty_decision, BARBARIAN: tell_beginning, STRIKE: tell_strike, ADVANCE: _tell_advance_or_turn}
+_DECISIONS = {FLEETS: describe_fleet, ARRIVAL: describe_arrival, ROMAN: describe_act, BOOST: describe_boost, BLOCK: describe_block}
+_PIECES = {ROMAN: describe_empty_decision, BARBARIAN: describe_beginning, STRIKE: describe_strike, ADVANCE: _describe_advance_or_turn}
+
+MAX_RECORDED_ACTIONS = 64  # more than two turns can have, so that the latest Barbarian phase is among them
 
 
 @dataclass(frozen=True)
 class Story:
-    """What one action brought about.
+    """The events of one action.
 
-    lines: what happened, in order
-    dice: those of the last Barbarian phase that began, such as "IV 3", or "IV 3, I 2" if an Uprising named another province;
-        empty if none began
-    after: the game then, the same bytes as after `batch.step`
+    Attributes:
+        lines: What happened, in order.
+        dice: The province dice of the last Barbarian phase that began, such as "IV 3" (or "IV 3, I 2" if an Uprising
+            named another province); empty if none began.
+        after: The position afterwards, an array of one game; the same bytes as after `batch.step`.
     """
 
     lines: tuple[str, ...]
@@ -62,11 +66,14 @@ class Story:
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of it, for who wants to see them one after the other: the decision, then what the Barbarians did.
+    """One piece of a story, for animations: the decision, then each step of the Barbarian phase.
 
-    fallen: the dice that were rolled, in order
-    dice: as a story has them, once they are known
-    after: the game then; between two decisions it is in a phase that no snapshot can be restored from
+    Attributes:
+        lines: What happened, in order.
+        fallen: The dice that were rolled, in order.
+        dice: The province dice known so far, as in `Story`.
+        after: The position after this piece, an array of one game. Between two decisions it is in a phase from which no
+            snapshot can be restored.
     """
 
     lines: tuple[str, ...]
@@ -76,39 +83,85 @@ class Piece:
 
 
 def narrate(game: Games, action: int) -> Story:
-    """What `tell` says, played in a copy of this array of one game."""
-    return tell(game.copy(), action, legal_masks(game))
+    """Return the events of one action, replayed on a copy of the position.
 
+    Args:
+        game: The position before the action, an array of one game; it is not changed.
+        action: The id of a legal action; ignored if the game is over.
 
-def tell(game: Games, action: int, masks: Masks) -> Story:
-    """Play one action in this array of one game, as `batch.step` does, and tell all that followed; of a finished game nothing."""
+    Raises:
+        TetrarchiaError: The action is not legal.
+    """
     if game[0].phase == OVER:
-        return Story((), "", game)
-    _check_legal(action, masks)
-    dice: list[str] = []
-    lines = tuple(line for piece in _tell(game, action, masks[0], dice) for line in piece)
-    return Story(lines, ", ".join(dice), game)
+        return Story((), "", game.copy())
+    pieces = list(narrate_pieces(game, action))
+    return Story(tuple(line for piece in pieces for line in piece.lines), pieces[-1].dice, pieces[-1].after)
 
 
 def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
-    """The same piece by piece, played in a copy; the game must not be over."""
-    playing, masks, dice = repeat(game), legal_masks(game), list[str]()
-    _check_legal(action, masks)
+    """Yield the events of one action piece by piece, replayed on a copy of the position.
+
+    Args:
+        game: The position before the action, an array of one running game; it is not changed.
+        action: The id of a legal action.
+
+    Raises:
+        TetrarchiaError: The action is not legal.
+    """
+    masks = legal_masks(game)
+    legal = np.flatnonzero(masks[0]).tolist()
+    if action not in legal:
+        raise TetrarchiaError(f"action {action} is not legal: choose one of {legal}")
+    playing, dice = repeat(game), list[str]()
     before = game
-    for lines in _tell(playing, action, masks[0], dice):
+    for lines in _replay(playing, action, masks[0], dice):
         after = repeat(playing)
         yield Piece(tuple(lines), tuple(dice_between(fast_view(before), fast_view(after))), ", ".join(dice), after)
         before = after
 
 
-def _check_legal(action: int, masks: Masks) -> None:
-    legal = np.flatnonzero(masks[0]).tolist()
-    if action not in legal:
-        raise TetrarchiaError(f"action {action} is not legal: choose one of {legal}")
+class EventLog:
+    """The events of the latest action of one game, narrated when they are read.
+
+    Environments record each action next to the compiled step, so that rendering observes the game and never advances it.
+    """
+
+    def __init__(self) -> None:
+        self._recorded: deque[tuple[Games, int]] = deque(maxlen=MAX_RECORDED_ACTIONS)
+        self._lines: tuple[str, ...] = ()
+        self._dice = ""
+
+    def record(self, before: Games, action: int) -> None:
+        """Note an action and the position it is played in (an array of one game, which is copied)."""
+        self._recorded.append((before.copy(), action))
+
+    def clear(self) -> None:
+        """Forget everything: a new game begins, or another position was restored."""
+        self._recorded.clear()
+        self._lines, self._dice = (), ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The events of the latest action."""
+        self._narrate()
+        return self._lines
+
+    @property
+    def dice(self) -> str:
+        """The province dice of the latest Barbarian phase, as in `Story`; empty before the first."""
+        self._narrate()
+        return self._dice
+
+    def _narrate(self) -> None:
+        if self._recorded:
+            self._lines = narrate(*self._recorded[-1]).lines
+            stories = (narrate(*recorded) for recorded in reversed(self._recorded))
+            self._dice = next((story.dice for story in stories if story.dice), self._dice)
+            self._recorded.clear()
 
 
-def _tell(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
-    """The decision, each piece that follows it, and the end; `dice` gets those of R6.3 and R7.2, in words."""
+def _replay(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
+    """Play the action one piece at a time and yield the lines of each; `dice` receives those of R6.3 and R7.2 in words."""
     game, before = fast_view(playing), fast_view(repeat(playing))
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
