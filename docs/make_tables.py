@@ -180,11 +180,11 @@ def performance_tables() -> dict[str, str]:
     """Tables of the benchmark rows in benchmarks/latest.json, by section."""
     report = json.loads(BENCHMARK.read_text(encoding="utf-8"))
     machine = report["machine"]
-    rows = {row["what"]: row for row in report["rows"]}
 
     def table(select: Callable[[str], bool], label: str = "") -> str:
-        chosen = [(what.removeprefix(label), rows[what]) for what in rows if select(what)]
-        return markdown(("measurement", "value"), ((what, f"{formatted(row['value'])} {row['unit']}") for what, row in chosen))
+        chosen = [row for row in report["rows"] if select(row["what"])]
+        rows = ((row["what"].removeprefix(label), f"{formatted(row['value'])} {row['unit']}") for row in chosen)
+        return markdown(("measurement", "value"), rows)
 
     peers = ("PettingZoo ", "OpenSpiel ")
     startup = ("import", "then ", "rules and search")
