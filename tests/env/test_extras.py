@@ -1,0 +1,42 @@
+"""Hints for missing optional packages."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tetrarchia_env import extras
+from tetrarchia_env.errors import TetrarchiaError
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name != "all"}
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_install_command_lists_the_requirements_of_pyproject(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda _: False)
+
+    command = extras.install_command(extra)
+
+    assert command.startswith("pip install ")
+    given = [Requirement(text) for text in command.split('"')[1::2]]
+    wanted = [Requirement(line) for line in EXTRAS[extra]]
+    assert {(one.name, frozenset(one.specifier)) for one in given} == {(one.name, frozenset(one.specifier)) for one in wanted}
+
+
+def test_install_command_lists_only_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda name: name != "starlette")
+
+    assert extras.install_command("web").count('"') == 2
+    assert "starlette" in extras.install_command("web")
+
+
+def test_missing_module_is_a_user_error_with_the_command() -> None:
+    with pytest.raises(TetrarchiaError, match=r"a plot needs the package no_such_module: pip install"):
+        extras.import_optional("no_such_module.inner", "plots", "a plot")
+
+
+def test_missing_module_of_this_project_is_a_bug() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        extras.import_optional("tetrarchia_env.no_such_module", "plots", "this")
