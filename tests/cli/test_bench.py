@@ -1,49 +1,79 @@
-"""`tetrarchia bench`: what it measures and how it compares."""
+"""`tetrarchia bench`: which values are measured, and how they are compared."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 import tetrarchia_env
-from tetrarchia_app.benchmarks import peers
-from tetrarchia_app.benchmarks import rates as benchmark
+from tetrarchia_app.benchmarks import rates
 from tetrarchia_app.cli import main
 
 
+@pytest.fixture
+def small() -> rates.Effort:
+    return rates.Effort(seconds=0.01, rounds=1, games=50, presets=("tiny",))
+
+
 @pytest.mark.slow
-def test_benchmark_measures_and_reports() -> None:
-    rows = list(benchmark.measure(benchmark.Effort(seconds=0.01, rounds=1, games=50, presets=("tiny",))))
-    report = json.loads(benchmark.report(rows))
+def test_every_rate_is_measured_and_reported(small: rates.Effort, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        rates, "run_script", lambda script, *_: [0.1, 0.2, 0.3] if script == rates.START_UP else [0.4]
+    )  # compiles for minutes
+    rows = list(rates.measure(small))
+    report = json.loads(rates.report(rows))
+
     assert {row.unit for row in rows} == {"steps/s", "us/step", "games/s", "frames/s", "s"}
     assert all(row["value"] > 0 for row in report["rows"])
     assert report["versions"].keys() >= {"tetrarchia", "numba", "numpy"}
     assert report["machine"]["cores"] >= 1
 
 
-def test_ratios_compare_what_was_measured() -> None:
-    rows = [benchmark.Row("AEC, env", 900.0, "steps/s"), benchmark.Row("PettingZoo hanabi_v5", 300.0, "steps/s")]
-    assert [(row.value, row.unit) for row in peers.ratios(rows)] == [(3.0, "times")]
+@pytest.mark.slow
+def test_start_up_scripts_run() -> None:
+    cache = os.environ.get("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "tetrarchia"))
+    reset, step, decision = rates.run_script(rates.START_UP, cache)
+    assert 0 < reset < step < decision
+    [ahead] = rates.run_script(rates.COMPILE_AHEAD, cache)
+    assert ahead > 0
 
 
-def test_peers_that_are_here_are_measured() -> None:
-    pytest.importorskip("pygame")  # PettingZoo's classic games need it; the set-up installs it
-    names = [row.what for row in peers.measure_peers(benchmark.Effort(seconds=0.01, rounds=1))]
+def test_ratios_compare_the_measured_rows() -> None:
+    rows = [rates.Row("AEC, env", 900.0, "steps/s"), rates.Row("PettingZoo hanabi_v5", 300.0, "steps/s")]
+    assert [(row.value, row.unit) for row in rates.ratios(rows)] == [(3.0, "times")]
+
+
+def test_installed_peers_are_measured(small: rates.Effort) -> None:
+    pytest.importorskip("pygame")  # PettingZoo's classic games need it
+    names = [row.what for row in rates.measure_peers(small)]
     assert names[:2] == ["PettingZoo tictactoe_v3", "PettingZoo connect_four_v3"]
 
 
-def test_before_is_a_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_baseline_must_be_a_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
-        main(["bench", "--before", str(tmp_path), "--out", str(tmp_path / "bench.json")])
+        main(["bench", "--baseline", str(tmp_path), "--out", str(tmp_path / "bench.json")])
     assert leaving.value.code == 2
-    assert "before is a checkout of this project, not" in capsys.readouterr().err
+    assert "--baseline must be a checkout" in capsys.readouterr().err
+
+
+def test_scripts_run_the_code_of_another_checkout(tmp_path: Path) -> None:
+    checkout = tmp_path / "older"
+    shutil.copytree(Path(tetrarchia_env.__file__).parent, checkout / "tetrarchia_env")
+    script = "import tetrarchia_env; print(float('older' in tetrarchia_env.__file__))"
+    assert rates.run_script(script, str(tmp_path / "cache"), checkout) == [1.0]
+    assert rates.run_script(script, str(tmp_path / "cache")) == [0.0]
 
 
 @pytest.mark.slow
-def test_start_up_of_another_checkout_runs_its_code(tmp_path: Path) -> None:
-    checkout = tmp_path / "older"
-    shutil.copytree(Path(tetrarchia_env.__file__).parent, checkout / "tetrarchia_env")
-    where = "import tetrarchia_env; print(float('older' in tetrarchia_env.__file__))"
-    assert benchmark.seconds_of(where, str(tmp_path / "cache"), checkout) == [1.0]
-    assert benchmark.seconds_of(where, str(tmp_path / "cache")) == [0.0]
+def test_every_value_of_the_web_server_is_measured() -> None:
+    pytest.importorskip("websockets")
+    pytest.importorskip("uvicorn")
+    from tetrarchia_app.benchmarks.web import measure_web
+
+    rows = list(measure_web(rooms=3, games=2, actions=15, agent="greedy"))
+
+    assert [row.unit for row in rows[:4]] == ["ms"] * 4
+    assert all(row.value > 0 for row in rows)
+    assert rows[0].value <= rows[1].value

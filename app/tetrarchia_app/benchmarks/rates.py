@@ -1,4 +1,4 @@
-"""How fast the game is, from the bare rules to each API of the environment; start-up and compile times."""
+"""Speed of the engine, of each environment API and of training, start-up and compile times, and the speed of other games' environments."""
 
 import json
 import os
@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -28,37 +30,45 @@ from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.show import frames_of_play
 from tetrarchia_eval.arena import match_spec, play_match
 
-EVERYTHING: dict[str, Any] = {"variants": VARIANTS, "modules": MODULES}
-ENVS = 512
-PACKAGES = ("agents", "train", "eval")  # folders of a checkout that packages lie in, beside its root
-START = """
+CONFIGURATIONS: dict[str, dict[str, Any]] = {"base game": {}, "everything on": {"variants": VARIANTS, "modules": MODULES}}
+NUM_ENVS = 512
+PACKAGE_FOLDERS = ("", "agents", "train", "eval", "app")  # of a checkout
+PETTINGZOO_GAMES = ("tictactoe_v3", "connect_four_v3", "hanabi_v5")
+OPEN_SPIEL_GAMES = ("hanabi", "backgammon")
+COMPARISONS = (  # our row, the peer's row, and the ratio that is the goal
+    ("batch with observation and mask, base game", "OpenSpiel hanabi", 15),
+    ("AEC, raw_env", "PettingZoo hanabi_v5", 10),
+    ("AEC, env", "PettingZoo hanabi_v5", 3),
+)
+START_UP = """
 import time
-begun = time.perf_counter()
+start = time.perf_counter()
 from tetrarchia_env.batch import new_games, step
 from tetrarchia_env.options import Options
 games, masks = new_games(Options(), 0)
-first_reset = time.perf_counter() - begun
+first_reset = time.perf_counter() - start
 step(games, masks.argmax(axis=1), masks)
-first_step = time.perf_counter() - begun
+first_step = time.perf_counter() - start
 import numpy as np
 from tetrarchia_agents import TeamPolicy, make_agents
 team = TeamPolicy(make_agents("planner"), env_ids=1)
 team.begin(np.array([0]), 1)
 team.act(games, masks, np.array([0]))
-print(first_reset, first_step, time.perf_counter() - begun)
+print(first_reset, first_step, time.perf_counter() - start)
 """
-AHEAD = """
+COMPILE_AHEAD = """
 import time
-begun = time.perf_counter()
+start = time.perf_counter()
 from tetrarchia_agents.compiling import compile_ahead
 compile_ahead(search=True)
-print(time.perf_counter() - begun)
+print(time.perf_counter() - start)
 """
+PlaySteps = Callable[[], int]  # plays some steps and returns how many
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure."""
+    """One measured value."""
 
     what: str
     value: float
@@ -67,96 +77,103 @@ class Row:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: seconds a round, rounds of which the median counts, games of a playout, what to train."""
+    """How long to measure.
+
+    Attributes:
+        seconds: Duration of one round.
+        rounds: Number of rounds, of which the median is reported.
+        games: Number of games of a playout.
+        presets: Training presets to measure; `ppo:mlp` shows what the graph layers of `ppo` cost.
+    """
 
     seconds: float = 1.0
     rounds: int = 5
     games: int = 20_000
-    presets: tuple[str, ...] = ("ppo", "ppo-more", "ppo:mlp", "small")  # what the layers over the board cost is seen beside an mlp
+    presets: tuple[str, ...] = ("ppo", "ppo-more", "ppo:mlp", "small")
 
 
 def measure(effort: Effort | None = None) -> Iterator[Row]:
-    """One row after the other, on one core but for the arena and training."""
+    """Measure everything of this project, on one core except for the arena and training."""
     effort = effort or Effort()
-    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
-        yield from playouts(name, Options(**arguments), effort)
-    for name, arguments in {"base game": {}, "everything on": EVERYTHING}.items():
+    for name, arguments in CONFIGURATIONS.items():
+        yield from measure_playouts(name, Options(**arguments), effort)
+    for name, arguments in CONFIGURATIONS.items():
         yield Row(f"batch with observation and mask, {name}", rate(vector(**arguments), effort), "steps/s")
     if find_spec("stable_baselines3"):
-        yield Row("Stable-Baselines3 VecEnv", rate(vec_env(), effort), "steps/s")
-    yield Row("Gymnasium", rate(single(), effort), "steps/s")
+        yield Row("Stable-Baselines3 VecEnv", rate(sb3(), effort), "steps/s")
+    yield Row("Gymnasium", rate(gymnasium_env(), effort), "steps/s")
     yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
     yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
     if find_spec("resvg_py"):
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
-        yield Row(f"{games:,} games of {agent} at 4200, both cores", match(agent, games), "s")
+        yield Row(f"{games:,} games of {agent} at 4200, both cores", match_seconds(agent, games), "s")
     if find_spec("sb3_contrib"):
-        yield from training(effort.presets)
-    yield from start_up()
-    yield from compiled_ahead()
+        yield from measure_training(effort.presets)
+    yield from measure_start_up()
+    with tempfile.TemporaryDirectory() as cache:
+        [seconds] = run_script(COMPILE_AHEAD, cache)
+    yield Row("rules and search compiled ahead by a command, in two processes", seconds, "s")
 
 
-def playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
-    """Random legal play to the end with full masks: steps and games a second."""
-    rates = [_playout(options, effort.games, first) for first in range(effort.rounds + 1)][1:]  # the first warms up
-    yield Row(f"playouts, {name}", median(steps for steps, _ in rates), "steps/s")
-    yield Row(f"playouts, {name}", median(games for _, games in rates), "games/s")
+def measure_playouts(name: str, options: Options, effort: Effort) -> Iterator[Row]:
+    """Measure random play to the end of the game, with the mask of each step."""
+    steps_per_second, games_per_second = [], []
+    for number in range(effort.rounds + 1):
+        games, masks = batch.new_games(options, np.arange(number * effort.games, (number + 1) * effort.games))
+        rngs = batch.rng_states(np.arange(effort.games, dtype=np.uint64))
+        start = time.perf_counter()
+        steps = batch.playout(games, masks, rngs, steps=1_000_000)
+        seconds = time.perf_counter() - start
+        if number:  # the first round warms up
+            steps_per_second.append(steps / seconds)
+            games_per_second.append(effort.games / seconds)
+    yield Row(f"playouts, {name}", median(steps_per_second), "steps/s")
+    yield Row(f"playouts, {name}", median(games_per_second), "games/s")
 
 
-def _playout(options: Options, number: int, first: int) -> tuple[float, float]:
-    games, masks = batch.new_games(options, np.arange(first * number, (first + 1) * number))
-    rngs = batch.rng_states(np.arange(number, dtype=np.uint64))
-    begun = time.perf_counter()
-    steps = batch.playout(games, masks, rngs, steps=1_000_000)
-    seconds = time.perf_counter() - begun
-    return steps / seconds, number / seconds
-
-
-def rate(play: Callable[[], int], effort: Effort) -> float:
-    """Steps a second of a function that plays some and says how many; the median round."""
+def rate(play: PlaySteps, effort: Effort) -> float:
+    """Return the steps per second of the median round."""
     play()
-    return median(_rate(play, effort.seconds) for _ in range(effort.rounds))
+    rates = []
+    for _ in range(effort.rounds):
+        start, steps = time.perf_counter(), 0
+        while time.perf_counter() - start < effort.seconds:
+            steps += play()
+        rates.append(steps / (time.perf_counter() - start))
+    return median(rates)
 
 
-def _rate(play: Callable[[], int], seconds: float) -> float:
-    begun = time.perf_counter()
-    steps = 0
-    while time.perf_counter() - begun < seconds:
-        steps += play()
-    return steps / (time.perf_counter() - begun)
-
-
-def vector(**arguments: Any) -> Callable[[], int]:
-    """Random play in the vector API, the observation not copied."""
-    env = tetrarchia_v0.vector_env(ENVS, copy=False, autoreset_mode="SameStep", **arguments)
+def vector(**arguments: Any) -> PlaySteps:
+    """Play at random in the vector API, without copying observations."""
+    env = tetrarchia_v0.vector_env(NUM_ENVS, copy=False, autoreset_mode="SameStep", **arguments)
     obs, _ = env.reset(seed=1)
-    rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
+    rngs = batch.rng_states(np.arange(NUM_ENVS, dtype=np.uint64))
 
     def play() -> int:
         nonlocal obs
         obs, *_ = env.step(batch.random_actions(obs["action_mask"], rngs))
-        return ENVS
+        return NUM_ENVS
 
     return play
 
 
-def vec_env() -> Callable[[], int]:
-    """The same in Stable-Baselines3's API, masks asked for as MaskablePPO does."""
-    env = tetrarchia_v0.sb3_vec_env(ENVS, seed=1, copy=False)
+def sb3() -> PlaySteps:
+    """Play at random in Stable-Baselines3's API, requesting masks as MaskablePPO does."""
+    env = tetrarchia_v0.sb3_vec_env(NUM_ENVS, seed=1, copy=False)
     env.reset()
-    rngs = batch.rng_states(np.arange(ENVS, dtype=np.uint64))
+    rngs = batch.rng_states(np.arange(NUM_ENVS, dtype=np.uint64))
 
     def play() -> int:
         masks = env.env_method("action_masks").view(np.int8)
         env.step(batch.random_actions(masks, rngs))
-        return ENVS
+        return NUM_ENVS
 
     return play
 
 
-def single() -> Callable[[], int]:
-    """One random game in the Gymnasium API."""
+def gymnasium_env() -> PlaySteps:
+    """Play one random game in the Gymnasium API."""
     env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
     rng = random.Random(1)
 
@@ -164,15 +181,15 @@ def single() -> Callable[[], int]:
         obs, _ = env.reset(seed=rng.getrandbits(32))
         steps, over = 0, False
         while not over:
-            obs, _, terminated, truncated, _ = env.step(choose(rng, obs["action_mask"]))
+            obs, _, terminated, truncated, _ = env.step(random_action(rng, obs["action_mask"]))
             steps, over = steps + 1, terminated or truncated
         return steps
 
     return play
 
 
-def aec(env: Any) -> Callable[[], int]:
-    """One random game in a PettingZoo AEC environment with masks, ours or another."""
+def aec(env: Any) -> PlaySteps:
+    """Play one random game in a PettingZoo AEC environment with masks, ours or another."""
     rng = random.Random(1)
 
     def play() -> int:
@@ -181,19 +198,19 @@ def aec(env: Any) -> Callable[[], int]:
         for _ in env.agent_iter():
             obs, _, terminated, truncated, info = env.last()
             mask = obs["action_mask"] if "action_mask" in obs else info["action_mask"]
-            env.step(None if terminated or truncated else choose(rng, mask))
+            env.step(None if terminated or truncated else random_action(rng, mask))
             steps += 1
         return steps
 
     return play
 
 
-def pictures() -> Callable[[], int]:
-    """Every position of random games, each game a new one: what is kept of a picture helps only the next ones."""
+def pictures() -> PlaySteps:
+    """Draw every position of a random game; a new game each time, because the drawing caches parts of the last pictures."""
     rng = random.Random(1)
 
     def play() -> int:
-        frames = list(frames_of_play(Options(), rng.getrandbits(32), lambda _, mask: choose(rng, mask)))
+        frames = list(frames_of_play(Options(), rng.getrandbits(32), lambda _, mask: random_action(rng, mask)))
         for frame in frames:
             draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice)
         return len(frames)
@@ -201,16 +218,22 @@ def pictures() -> Callable[[], int]:
     return play
 
 
-def match(agent: str, games: int) -> float:
-    """Seconds that the arena takes for so many games, its processes started and nothing compiled."""
+def random_action(rng: random.Random, mask: Any) -> int:
+    """Return a random legal action."""
+    legal = np.flatnonzero(mask)
+    return int(legal[rng.randrange(len(legal))])
+
+
+def match_seconds(agent: str, games: int) -> float:
+    """Return how long the arena takes for these games, including the start of its processes."""
     with tempfile.TemporaryDirectory() as folder:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         play_match(match_spec(agent, games, levels=["4200"]), os.path.join(folder, "match.jsonl"), workers=2)
-        return time.perf_counter() - begun
+        return time.perf_counter() - start
 
 
-def training(presets: tuple[str, ...]) -> Iterator[Row]:
-    """PPO from end to end and by its parts, in a process of its own: it sets torch's threads."""
+def measure_training(presets: tuple[str, ...]) -> Iterator[Row]:
+    """Measure PPO and its parts in another process, because it sets torch's threads."""
     done = subprocess.run([sys.executable, "-m", "tetrarchia_train.speed", *presets], capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines()[-len(presets) :]:
         found = json.loads(line)
@@ -219,55 +242,86 @@ def training(presets: tuple[str, ...]) -> Iterator[Row]:
             yield Row(f"training, preset {found['preset']}, one core: {part}", microseconds, "us/step")
 
 
-def choose(rng: random.Random, mask: Any) -> int:
-    """One of the legal actions."""
-    legal = np.flatnonzero(mask)
-    return int(legal[rng.randrange(len(legal))])
+def measure_start_up(checkout: Path | None = None) -> Iterator[Row]:
+    """Measure a new process with an empty compiler cache and with a filled one.
 
-
-def start_up(checkout: Path | None = None) -> Iterator[Row]:
-    """Seconds in a new process: compiling everything, and finding it compiled; by the code of another checkout if one is given."""
-    code = f" ({checkout.name})" if checkout else ""
+    Args:
+        checkout: Measure the code of this checkout of the project instead of the installed one.
+    """
+    suffix = f" ({checkout.name})" if checkout else ""
     with tempfile.TemporaryDirectory() as cache:
-        _, step, decision = seconds_of(START, cache, checkout)
-        warm, _, warm_decision = seconds_of(START, cache, checkout)
-    yield Row(f"import, compile from cold, reset and step{code}", step, "s")
-    yield Row(f"then compile the search, and the planner's first decision{code}", decision - step, "s")
-    yield Row(f"import to first reset, compiled before{code}", warm, "s")
-    yield Row(f"then first step and the planner's first decision, compiled before{code}", warm_decision - warm, "s")
+        _, step, decision = run_script(START_UP, cache, checkout)
+        warm, _, warm_decision = run_script(START_UP, cache, checkout)
+    yield Row(f"import, compile from cold, reset and step{suffix}", step, "s")
+    yield Row(f"then compile the search, and the planner's first decision{suffix}", decision - step, "s")
+    yield Row(f"import to first reset, compiled before{suffix}", warm, "s")
+    yield Row(f"then first step and the planner's first decision, compiled before{suffix}", warm_decision - warm, "s")
 
 
-def compiled_ahead() -> Iterator[Row]:
-    """Seconds that a command takes to compile everything."""
-    with tempfile.TemporaryDirectory() as cache:
-        [ahead] = seconds_of(AHEAD, cache)
-    yield Row("rules and search compiled ahead by a command, in two processes", ahead, "s")
-
-
-def seconds_of(script: str, cache: str, checkout: Path | None = None) -> list[float]:
-    """What a script prints in a new process with this folder for the compiler's cache."""
+def run_script(script: str, cache: str, checkout: Path | None = None) -> list[float]:
+    """Return the numbers that a script prints in a new process with this folder as the compiler cache."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     if checkout:
-        environment["PYTHONPATH"] = os.pathsep.join(str(folder) for folder in (checkout, *(checkout / name for name in PACKAGES)))
+        environment["PYTHONPATH"] = os.pathsep.join(str(checkout / folder) for folder in PACKAGE_FOLDERS)
     run = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=True)
     return [float(word) for word in run.stdout.split()]
 
 
+def measure_peers(effort: Effort | None = None) -> Iterator[Row]:
+    """Measure the environments of other games, those that are installed, in the same way as ours."""
+    effort = effort or Effort()
+    for name in PETTINGZOO_GAMES:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # newer versions have a registry instead
+                env = import_module(f"pettingzoo.classic.{name}").env()
+        except ImportError:
+            continue
+        yield Row(f"PettingZoo {name}", rate(aec(env), effort), "steps/s")
+    if find_spec("pyspiel"):
+        for name in OPEN_SPIEL_GAMES:
+            yield Row(f"OpenSpiel {name}", rate(open_spiel(name), effort), "steps/s")
+
+
+def open_spiel(name: str) -> PlaySteps:
+    """Play one random game of OpenSpiel, requesting the observation tensor and the mask at each decision."""
+    game = import_module("pyspiel").load_game(name)
+    rng = random.Random(1)
+
+    def play() -> int:
+        state, steps = game.new_initial_state(), 0
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(rng.choices(outcomes, chances)[0])
+                continue
+            state.observation_tensor()
+            state.apply_action(random_action(rng, state.legal_actions_mask()))
+            steps += 1
+        return steps
+
+    return play
+
+
+def ratios(rows: list[Row]) -> Iterator[Row]:
+    """Return how many times as fast ours are, for the pairs of `COMPARISONS` that were measured."""
+    values = {row.what: row.value for row in rows if row.unit == "steps/s"}
+    for ours, peer, goal in COMPARISONS:
+        if ours in values and peer in values:
+            yield Row(f"{ours} / {peer} (goal: {goal})", values[ours] / values[peer], "times")
+
+
 def report(rows: list[Row]) -> str:
-    """The rows as JSON, with what they belong to."""
-    return json.dumps({**surroundings(), "rows": [asdict(row) for row in rows]}, indent=1) + "\n"
-
-
-def surroundings() -> dict[str, Any]:
-    """The machine, the versions and the date that figures belong to."""
+    """Return the rows as JSON, with the date, the machine and the versions."""
     libraries = {"numba": numba, "numpy": np, "gymnasium": gymnasium, "pettingzoo": pettingzoo}
     machine = {"processor": processor(), "cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()}
     versions = {"tetrarchia": __version__} | {name: library.__version__ for name, library in libraries.items()}
-    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine, "versions": versions}
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return json.dumps({"date": date, "machine": machine, "versions": versions, "rows": [asdict(row) for row in rows]}, indent=1) + "\n"
 
 
 def processor() -> str:
-    """Its model where the system tells, else its architecture."""
+    """Return the model of the processor on Linux, elsewhere its architecture."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""The command `bench`: how fast everything is on this machine."""
+"""The command `bench`."""
 
 from itertools import chain
 from pathlib import Path
@@ -14,30 +14,25 @@ EXAMPLES = ("tetrarchia bench --peers --out bench.json",)
 
 
 def bench(
-    out: Annotated[Path, typer.Option(help="Where to write the figures as JSON")] = Path("bench.json"),
-    peers: Annotated[bool, typer.Option("--peers", help="Also measure PettingZoo's and OpenSpiel's games, where installed")] = False,
-    web: Annotated[bool, typer.Option("--web", help="Also measure the server: 200 rooms at once, its memory over 2,000 games")] = False,
-    before: Annotated[Path | None, typer.Option(help="A checkout of an older version, to measure its start-up beside ours")] = None,
+    out: Annotated[Path, typer.Option(help="JSON file to write")] = Path("bench.json"),
+    peers: Annotated[bool, typer.Option("--peers", help="Also measure games of PettingZoo and OpenSpiel, where installed")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Also measure the web server: 200 rooms at once, memory over 2,000 games")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Checkout of another version, whose start-up is measured too")] = None,
 ) -> None:
-    """Measure the rules, each environment API, training, start-up and compile times. Takes minutes."""
-    from tetrarchia_app.benchmarks.peers import measure_peers, ratios
-    from tetrarchia_app.benchmarks.rates import measure, report, start_up
+    """Measure the speed of the engine, each environment API and training, and start-up and compile times; takes minutes."""
+    from tetrarchia_app.benchmarks.rates import measure, measure_peers, measure_start_up, ratios, report
     from tetrarchia_app.benchmarks.web import measure_web
     from tetrarchia_env.files import check_goals, write_text_atomic
 
     check_goals(out)
-    _check_checkout(before)
+    if baseline is not None and not (baseline / "tetrarchia_env" / "batch.py").is_file():
+        raise TetrarchiaError(f'--baseline must be a checkout of this project; got "{baseline}"')
     rows = []
-    asked = (start_up(before) if before else (), measure(), measure_peers() if peers else (), measure_web() if web else ())
-    for row in chain.from_iterable(asked):
+    parts = (measure_start_up(baseline) if baseline else (), measure(), measure_peers() if peers else (), measure_web() if web else ())
+    for row in chain.from_iterable(parts):
         print(f"{row.what:55} {row.value:>15,.2f} {row.unit}", flush=True)
         rows.append(row)
-        write_text_atomic(out, report([*rows, *ratios(rows)]))  # what was measured is kept when it is stopped
+        write_text_atomic(out, report([*rows, *ratios(rows)]))  # after each row, in case the command is stopped
     for row in ratios(rows):
         print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
     print(f"written: {printable(out)}")
-
-
-def _check_checkout(folder: Path | None) -> None:
-    if folder is not None and not (folder / "tetrarchia_env" / "batch.py").is_file():
-        raise TetrarchiaError(f"before is a checkout of this project, not {printable(folder)}")
