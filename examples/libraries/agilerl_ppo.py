@@ -89,7 +89,7 @@ def policy_of(agent: PPO) -> Policy:
 def main() -> None:
     """Train and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
+    parser.add_argument("--timesteps", type=int, default=60_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=64, help="played side by side")
     parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
@@ -97,7 +97,7 @@ def main() -> None:
     np.random.seed(options.seed)  # noqa: NPY002 (AgileRL shuffles with it)
     torch.set_num_threads(1)  # the network is small: more threads only wait for each other
     counts = Counts()
-    agent = train(options.steps, options.num_envs, options.seed, counts)
+    agent = train(options.timesteps, options.num_envs, options.seed, counts)
     print(f"random: {measure(random_policy())}")
     print(f"after {counts.steps:,} steps: {measure(policy_of(agent))}")
     print(counts)

@@ -1,7 +1,7 @@
 """BenchMARL: the task, and short runs of MAPPO, IPPO and QMIX on it. Each takes less than two minutes.
 
 In BenchMARL all agents act at every step. Three of our four have nothing to decide: their one legal id has probability 1, so no gradient.
-`python examples/libraries/benchmarl_task.py --algorithm qmix`; longer with `--frames`, whole games with `--level 5300`.
+`python examples/libraries/benchmarl_task.py --algorithm qmix`; longer with `--timesteps`, whole games with `--level 5300`.
 """
 
 import argparse
@@ -88,13 +88,13 @@ class Count(Callback):
 def configure(options: argparse.Namespace, folder: str) -> ExperimentConfig:
     """BenchMARL's defaults, but for a run of minutes."""
     config = ExperimentConfig.get_from_yaml()
-    config.gamma, config.lr, config.max_n_frames = GAMMA, options.lr, options.frames
+    config.gamma, config.lr, config.max_n_frames = GAMMA, options.lr, options.timesteps
     config.on_policy_collected_frames_per_batch = config.off_policy_collected_frames_per_batch = options.batch_size
     config.on_policy_n_envs_per_worker = config.off_policy_n_envs_per_worker = 4
     config.on_policy_minibatch_size, config.on_policy_n_minibatch_iters = 128, 10
     config.off_policy_n_optimizer_steps, config.off_policy_train_batch_size, config.off_policy_memory_size = 60, 128, 20_000
     config.soft_target_update, config.hard_target_update_frequency = False, 60
-    config.exploration_eps_end, config.exploration_anneal_frames = 0.05, options.frames // 2  # BenchMARL's own is for millions of frames
+    config.exploration_eps_end, config.exploration_anneal_frames = 0.05, options.timesteps // 2  # BenchMARL's own is for millions of frames
     config.evaluation, config.render, config.loggers, config.create_json, config.save_folder = False, False, [], False, folder
     return config
 
@@ -136,7 +136,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--algorithm", choices=list(ALGORITHMS), default="mappo", help="of BenchMARL")
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
-    parser.add_argument("--frames", type=int, default=8_000, help="decisions to learn from")
+    parser.add_argument("--timesteps", type=int, default=8_000, help="decisions to learn from")
     parser.add_argument("--batch-size", type=int, default=500, help="decisions an iteration")
     parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
     parser.add_argument("--seed", type=int, default=0, help="of training")

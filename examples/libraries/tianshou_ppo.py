@@ -148,7 +148,7 @@ def train(steps: int, num_envs: int, seed: int, counts: Counts) -> OwnTransition
 def main() -> None:
     """Train and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="?", type=int, default=30_000, help="decisions to learn from")
+    parser.add_argument("--timesteps", type=int, default=30_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=8, help="played side by side")
     parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
@@ -156,7 +156,7 @@ def main() -> None:
     np.random.seed(options.seed)  # noqa: NPY002 (Tianshou shuffles with it)
     torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
     counts = Counts()
-    algorithm = train(options.steps, options.num_envs, options.seed, counts)
+    algorithm = train(options.timesteps, options.num_envs, options.seed, counts)
     actors = [one.policy.actor.logits for one in algorithm._dispatcher.algorithms.values()]
     print(f"random: {measure(random_policy())}")
     print(f"after {counts.steps:,} steps: {measure(best(*actors))}")

@@ -5,24 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.library_examples import NOTHING_WRONG, counted, run_example, win_rates
+from helpers.library_examples import check_training, run_example
 
 pytest.importorskip("agilerl")
 
 
 @pytest.mark.slow
-def test_agilerl_learns_the_end_game(tmp_path: Path) -> None:
-    printed = run_example("agilerl_ppo", tmp_path)
-
-    before, after = win_rates(printed)
-    assert before < 0.15
-    assert after > 0.6
-    assert counted(printed) == NOTHING_WRONG
+def test_agilerl_trains(tmp_path: Path) -> None:
+    check_training(run_example("agilerl_ppo", tmp_path, "--timesteps", "6000"))
 
 
 @pytest.mark.filterwarnings("ignore")  # of what AgileRL imports
 def test_agilerl_still_looks_one_step_too_late_for_the_end_of_a_game() -> None:
-    """Why the example mends the advantages: when this fails, that can go."""
+    """The example corrects the advantages because of this; when this test fails, the correction can be removed."""
     from agilerl.components.rollout_buffer import RolloutBuffer
     from gymnasium.spaces import Box, Discrete
 

@@ -4,16 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from helpers.library_examples import NOTHING_WRONG, counted, run_example, win_rates
+from helpers.library_examples import check_training, run_example
 
 pytest.importorskip("torch")
 
 
 @pytest.mark.slow
-def test_cleanrl_style_learns_the_end_game(tmp_path: Path) -> None:
-    printed = run_example("cleanrl_style", tmp_path)
-
-    before, after = win_rates(printed)
-    assert before < 0.15
-    assert after > 0.9
-    assert counted(printed) == NOTHING_WRONG
+def test_cleanrl_style_trains(tmp_path: Path) -> None:
+    check_training(run_example("cleanrl_style", tmp_path, "--total-timesteps", "10000"))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.library_examples import EXAMPLES, NOTHING_WRONG, counted, run_example, win_rates
+from helpers.library_examples import EXAMPLES, check_training, run_example
 from tetrarchia_env import raw_env
 from tetrarchia_env.constants import OUTCOMES
 
@@ -22,13 +22,8 @@ def own_steps(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.slow
-def test_tianshou_learns_the_end_game_with_four_policies(tmp_path: Path) -> None:
-    printed = run_example("tianshou_ppo", tmp_path)
-
-    before, after = win_rates(printed)
-    assert before < 0.15
-    assert after > 0.6
-    assert counted(printed) == NOTHING_WRONG
+def test_tianshou_trains_four_policies(tmp_path: Path) -> None:
+    check_training(run_example("tianshou_ppo", tmp_path, "--timesteps", "4000"))
 
 
 def test_tianshou_reads_mask_agent_and_all_four_rewards() -> None:
@@ -46,8 +41,8 @@ def test_tianshou_reads_mask_agent_and_all_four_rewards() -> None:
     assert rewards == [-1.0] * 4
 
 
-def test_each_agent_gets_all_rewards_until_he_acts_again(own_steps: Any) -> None:
-    """Two games, of five steps and of two: whoever acted gets what came after, and not what came in another game."""
+def test_each_agent_gets_all_rewards_until_it_acts_again(own_steps: Any) -> None:
+    """Two games, of five steps and of two: an agent's step lasts until its next one, but never into another game."""
     from tianshou.data import Batch
 
     ends = np.array([False, False, False, False, True, False, True])
