@@ -10,7 +10,7 @@ from pathlib import Path
 from tetrarchia_agents import assign_players
 from tetrarchia_agents.registry import named
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_folder
+from tetrarchia_env.files import check_parent_dir
 from tetrarchia_env.messages import printable
 from tetrarchia_env.options import Options
 from tetrarchia_eval import verify
@@ -191,7 +191,7 @@ def _check_goals(config: EvalConfig) -> None:
     if config.plot:
         check_picture(config.plot)
     if config.out:
-        check_folder(config.out)
+        check_parent_dir(config.out)
         if config.cross_play or config.against:
             _check_out_folder(config.out)
         elif config.out.suffix != ".jsonl" or config.out.is_dir():

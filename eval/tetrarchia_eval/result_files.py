@@ -5,19 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_writable, read_bounded, with_filename, write_text_atomic
+from tetrarchia_env.files import check_writable, create_text_atomic, file_lock, read_bounded, with_filename, write_text_atomic
 from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
-
 
 LARGEST = 1_000_000_000  # bytes: some million games
 
@@ -76,11 +69,11 @@ class ResultFile:
     @contextmanager
     def appending(self) -> Iterator[None]:
         """Nobody else writes meanwhile; what others have added since is read, a line half written is cut off."""
-        if not self.size and _create(self.path, spec_line(self.spec)):
+        if not self.size and create_text_atomic(self.path, spec_line(self.spec)):
             self.size = len(spec_line(self.spec).encode())
-        with open(self.path, "a", encoding="utf-8") as self._open:
+        busy = f"results {self.path}: another process writes into it: let it finish, or choose another file"
+        with open(self.path, "a", encoding="utf-8") as self._open, file_lock(self._open, busy):
             with _told_of(self.path):
-                _lock(self._open)
                 self._catch_up()
             os.truncate(self.path, self.size)
             yield
@@ -146,37 +139,6 @@ def _check_first(lines: Sequence[bytes], path: Path) -> None:
         raise TetrarchiaError("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
     if not lines:
         raise TetrarchiaError("it is empty")
-
-
-def _create(path: Path, text: str) -> bool:
-    """Whole or not at all; if another process is first, its file stays."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with with_filename(path, draft):
-            draft.write_text(text, encoding="utf-8")
-            return _move_if_free(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _move_if_free(draft: Path, goal: Path) -> bool:
-    try:
-        os.link(draft, goal)  # unlike a move it never takes the place of a file
-    except FileExistsError:
-        return False
-    except OSError:  # there are disks without links
-        os.replace(draft, goal)
-    return True
-
-
-def _lock(file: IO[str]) -> None:
-    """Lines of two writers would spoil the file."""
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise TetrarchiaError("another process writes into it: let it finish, or choose another file") from None
 
 
 def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:

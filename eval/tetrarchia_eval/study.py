@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -23,7 +22,7 @@ from msgspec import Meta, Struct, to_builtins
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import with_filename
+from tetrarchia_env.files import file_lock, with_filename
 from tetrarchia_env.notation import Replay, checked_actions, parse_replay, replay_data
 from tetrarchia_env.schema import checked, describe, sanitize_line
 
@@ -109,22 +108,12 @@ def append_game(folder: Path, game: StudyGame) -> None:
         raise TetrarchiaError(f"the game has {len(line)} bytes as a line, more than {LONGEST}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / GAMES
-    with with_filename(path), open(path, "ab", buffering=0, opener=_private) as file, _locked(file):
+    with with_filename(path), open(path, "ab", buffering=0, opener=_private) as file, file_lock(file, wait=True):
         _append(file, path, line)
 
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-@contextmanager
-def _locked(file: FileIO) -> Iterator[None]:
-    """One writer at a time; the lock ends with the file. Where there is none (Windows), lines are appended by single writes."""
-    with suppress(ImportError):
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)
-    yield
 
 
 def _append(file: FileIO, path: Path, line: bytes) -> None:

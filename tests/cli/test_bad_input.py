@@ -11,7 +11,7 @@ import pytest
 
 from tetrarchia_app.cli import main
 from tetrarchia_env import files
-from tetrarchia_env.files import atomic_write, check_goals, check_name
+from tetrarchia_env.files import atomic_write, check_name, check_output_paths
 from tetrarchia_env.notation import action_id, record_replay, save_replay
 from tetrarchia_env.options import Options
 
@@ -67,7 +67,7 @@ def test_a_folder_that_may_not_be_written_into_is_found_out_too(tmp_path: Path, 
 
     monkeypatch.setattr(files.os, "open", deny)
     with pytest.raises(ValueError, match=r"cannot write .*game\.json: Permission denied"):
-        check_goals(tmp_path / "game.json")
+        check_output_paths(tmp_path / "game.json")
 
 
 @pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "film"])
@@ -87,15 +87,15 @@ def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
 
     told = refused(capsys, "replay", str(replay_file), "--film" if way == "film" else "--html", goals.get(way, str(other)))
 
-    assert "it is the file that is read" in told
+    assert "it is the input file" in told
     assert replay_file.read_bytes() == before
 
 
 def test_two_goals_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"cannot write game\.gif twice"):
-        check_goals(Path("game.gif"), tmp_path / "game.gif")
-    check_goals(Path("game.gif"), None, Path("game.json"))
+        check_output_paths(Path("game.gif"), tmp_path / "game.gif")
+    check_output_paths(Path("game.gif"), None, Path("game.json"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -113,7 +113,7 @@ def test_a_run_stays_inside_runs(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
 
-    assert "the name of a run is a plain name" in refused(capsys, "train", f"--name={name}", "--preset", "tiny", *resume)
+    assert "the name of a run must be a plain name" in refused(capsys, "train", f"--name={name}", "--preset", "tiny", *resume)
     assert [path.name for path in tmp_path.rglob("*")] == ["here"]
 
 

@@ -27,7 +27,7 @@ from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.distributed import ProcessGroup  # noqa: E402
-from tetrarchia_train.folders import only_writer  # noqa: E402
+from tetrarchia_train.folders import run_lock  # noqa: E402
 from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
 from tetrarchia_train.logs import read_progress, truncate_progress  # noqa: E402
 from tetrarchia_train.resume import load_run, save_run  # noqa: E402
@@ -216,7 +216,7 @@ def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path
 
 def test_one_writer_a_run(finished: Path) -> None:
     pytest.importorskip("fcntl")
-    with only_writer(finished):
+    with run_lock(finished):
         for again in (lambda: whole_run.resume("first", {}), lambda: whole_run.train(tiny(), "first")):
             with pytest.raises(ValueError, match="another process writes into runs/first"):
                 again()

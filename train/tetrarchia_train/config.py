@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import DEEPEST, read_bounded
+from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.schema import UNBOUNDED, check_fields, describe, kinds_of, plain, sanitize_line, truncate_repr
 from tetrarchia_train.rule_sets import drawn_levels
@@ -244,8 +244,8 @@ def read_yaml(text: str) -> Any:
         depth = 0
         for event in yaml.parse(text, yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
-                raise TetrarchiaError("it is nested too deeply" if depth > DEEPEST else f"aliases such as *{event.anchor} are not read")
+            if depth > MAX_NESTING or isinstance(event, yaml.AliasEvent):
+                raise TetrarchiaError("it is nested too deeply" if depth > MAX_NESTING else f"aliases such as *{event.anchor} are not read")
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, OverflowError) as error:
         raise TetrarchiaError(str(error)) from None

@@ -15,9 +15,9 @@ import msgspec
 
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_text_atomic
+from tetrarchia_env.files import atomic_dir, write_text_atomic
 from tetrarchia_train.config import SEARCH, TrainConfig
-from tetrarchia_train.folders import FINAL, whole_folder
+from tetrarchia_train.folders import FINAL
 from tetrarchia_train.held_out import eval_tasks, evaluate, win_rates
 from tetrarchia_train.logs import PROGRESS, eval_scalars
 
@@ -86,6 +86,6 @@ def _mean_win_rate(line: dict[str, Any]) -> float:
 
 def _keep(best: Path, goal: Path) -> Path:
     """The best round's checkpoint in the place where a run has its own."""
-    with whole_folder(goal) as draft:
+    with atomic_dir(goal) as draft:
         shutil.copytree(best, draft, dirs_exist_ok=True)
     return goal

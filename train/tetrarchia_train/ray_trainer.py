@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.files import atomic_dir
 from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.ray_cluster import check_nodes, connected, load_ray
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import TIMEOUT, follow, launched_group
-from tetrarchia_train.folders import whole_folder
 from tetrarchia_train.logs import last_measured, progress_text, read_progress
 from tetrarchia_train.resume import RESUME
 from tetrarchia_train.run import OPTIONS, Learn, learn_here
@@ -136,5 +136,5 @@ def _restore(folder: Path) -> None:
 
     checkpoint = train.get_checkpoint()
     if checkpoint is not None:
-        with checkpoint.as_directory() as kept, whole_folder(folder / RESUME) as draft:
+        with checkpoint.as_directory() as kept, atomic_dir(folder / RESUME) as draft:
             shutil.copytree(kept, draft, dirs_exist_ok=True)

@@ -21,11 +21,11 @@ from tetrarchia_agents.checkpoints import layout_digest
 from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import STATE
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.files import atomic_dir, latest_dir
 from tetrarchia_env.schema import UNBOUNDED, checked
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ALONE, ProcessGroup
-from tetrarchia_train.folders import found_folder, whole_folder
 from tetrarchia_train.learner import Run, connect, make_env, make_model, training_reward
 from tetrarchia_train.logs import Stopwatch
 
@@ -65,7 +65,7 @@ def save_run(run: Run, folder: Path) -> None:
     parts = run.group.gather(_arrays(run))
     if not run.group.is_rank_0:
         return
-    with whole_folder(folder / RESUME) as draft:
+    with atomic_dir(folder / RESUME) as draft:
         counters = Counters(layout_digest(), run.group.world_size, run.model.num_timesteps, run.model._n_updates, run.watch.seconds)
         (draft / COUNTERS).write_bytes(msgspec.json.encode(counters))
         (draft / WEIGHTS).write_bytes(save({name: one.contiguous() for name, one in run.model.policy.state_dict().items()}))
@@ -122,7 +122,7 @@ def _read_parts(config: TrainConfig, folder: Path) -> list[dict[str, Any]]:
 
 def find_kept(folder: Path, processes: int) -> tuple[Path, Counters]:
     """Where the run is kept, and its numbers; ValueError if it is not, or not by so many processes."""
-    kept = found_folder(folder / RESUME)
+    kept = latest_dir(folder / RESUME)
     if kept is None:
         raise TetrarchiaError(f"there is no run to resume in {folder}")
     counters = _read_counters(kept)

@@ -21,11 +21,11 @@ from stable_baselines3.common.logger import Logger
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_text_atomic
+from tetrarchia_env.files import atomic_dir, latest_dir, write_text_atomic
 from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
 from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
 from tetrarchia_train.expert_iteration import iterate, round_name
-from tetrarchia_train.folders import FINAL, LATEST, found_folder, only_writer, whole_folder
+from tetrarchia_train.folders import FINAL, LATEST, run_lock
 from tetrarchia_train.launcher import was_restarted
 from tetrarchia_train.learner import Run, evaluate_run, new_run, pretrain_critic, train_iteration
 from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, progress_text, truncate_progress
@@ -63,8 +63,8 @@ def resume(name: str, changes: dict[str, Any], learn: Learn | None = None) -> Pa
 
 def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: Learn) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    with only_writer(folder):
-        begun = found_folder(folder / RESUME) or (folder / round_name(1)).is_dir()
+    with run_lock(folder):
+        begun = latest_dir(folder / RESUME) or (folder / round_name(1)).is_dir()
         if begun and not was_restarted():
             raise TetrarchiaError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
         _write_options(folder, config, command)
@@ -74,7 +74,7 @@ def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: L
 def _resume(folder: Path, changes: dict[str, Any], learn: Learn) -> Path:
     if not (folder / OPTIONS).is_file():
         raise TetrarchiaError(f"there is no run to resume in {folder}")
-    with only_writer(folder):
+    with run_lock(folder):
         began, command = _read_options(folder / OPTIONS)
         config, command = began.resumed(changes), _continued(command, folder.name, changes)
         if config.rounds:
@@ -92,7 +92,7 @@ def _rounds(config: TrainConfig, folder: Path, command: str, changes: dict[str, 
 def _go_on_with(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any], learn: Learn) -> Path:
     """All stages that are not done yet."""
     folder.mkdir(exist_ok=True)
-    if found_folder(folder / RESUME):  # else PPO has nothing kept yet
+    if latest_dir(folder / RESUME):  # else PPO has nothing kept yet
         _check_kept(folder, config, changes)
     _write_options(folder, config, command)
     return learn(config, folder, "ppo", command)
@@ -101,7 +101,7 @@ def _go_on_with(config: TrainConfig, folder: Path, command: str, changes: dict[s
 def learn_here(leader: ProcessGroup, config: TrainConfig, folder: Path, until: str, command: str) -> Path:
     """All stages that are not done yet, by this process and those that follow it."""
     with progress_bar() as bar:
-        if found_folder(folder / RESUME):
+        if latest_dir(folder / RESUME):
             with process_group(config.processes, _go_on, config, folder, command, leader=leader) as group:
                 return _go_on(group, config, folder, command, bar)
         prepare(config)
@@ -235,7 +235,7 @@ def _save(run: Run, folder: Path, command: str, goal: str) -> None:
         "warm_start": warm_start_card(run.config, folder),
         "options": run.config.as_data(),
     }
-    with whole_folder(folder / goal) as draft:
+    with atomic_dir(folder / goal) as draft:
         save_checkpoint(draft, run.network, run.config.network_config, {"made": made})
 
 

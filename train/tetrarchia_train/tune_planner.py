@@ -26,7 +26,7 @@ from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_env import batch
 from tetrarchia_env.constants import PHASES
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_folder, write_text_atomic
+from tetrarchia_env.files import check_parent_dir, write_text_atomic
 from tetrarchia_env.heuristic import FEATURES, WEIGHTS_FILE, features_of, load_weights
 from tetrarchia_env.options import Options
 
@@ -140,7 +140,7 @@ def tune(
 ) -> None:
     """Tune the planner's weights, from those set by hand."""
     _check(games, measured, workers, noise)
-    check_folder(out)
+    check_parent_dir(out)
     by_hand = np.array(load_weights(HAND_SET)[0].tolist())
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         played = pool.map(partial(play_chunk, weights=by_hand, levels=LEVELS, noise=noise), range(0, games, CHUNK))

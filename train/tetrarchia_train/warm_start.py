@@ -12,6 +12,7 @@ from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, re
 from tetrarchia_agents.network import Network, expand_action_head, make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.files import atomic_dir
 from tetrarchia_train.behavior_cloning import CloningConfig, clone
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.demonstrations import (
@@ -22,7 +23,6 @@ from tetrarchia_train.demonstrations import (
     parts_folder,
     save_demonstrations,
 )
-from tetrarchia_train.folders import whole_folder
 from tetrarchia_train.held_out import eval_tasks, evaluate, win_rates
 from tetrarchia_train.logs import Stopwatch
 
@@ -92,7 +92,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
         "n_eval_episodes": config.n_eval_episodes,
         "options": config.as_data(),
     }
-    with whole_folder(folder / BC) as draft:
+    with atomic_dir(folder / BC) as draft:
         save_checkpoint(draft, network, config.network_config, {"made": made})
     return network
 

@@ -22,9 +22,9 @@ def bench(
     """Measure the speed of the engine, each environment API and training, and start-up and compile times; takes minutes."""
     from tetrarchia_app.benchmarks.rates import measure, measure_peers, measure_start_up, ratios, report
     from tetrarchia_app.benchmarks.web import measure_web
-    from tetrarchia_env.files import check_goals, write_text_atomic
+    from tetrarchia_env.files import check_output_paths, write_text_atomic
 
-    check_goals(out)
+    check_output_paths(out)
     if baseline is not None and not (baseline / "tetrarchia_env" / "batch.py").is_file():
         raise TetrarchiaError(f'--baseline must be a checkout of this project; got "{baseline}"')
     rows = []

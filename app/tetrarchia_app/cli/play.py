@@ -41,10 +41,10 @@ def play(
     from tetrarchia_app.playing.session import Session
     from tetrarchia_app.terminal.player import Player, emperors_named
     from tetrarchia_env.board import EMPERORS
-    from tetrarchia_env.files import check_goals
+    from tetrarchia_env.files import check_output_paths
     from tetrarchia_env.notation import save_replay
 
-    check_goals(save)
+    check_output_paths(save)
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
     session = Session(game_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tetrarchia_app.terminal.printing import ending
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import check_goals
+from tetrarchia_env.files import check_output_paths
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation import Replay, load_replay, play_replay
 from tetrarchia_env.show import Show, check_speed
@@ -21,7 +21,7 @@ def check_presentation(speed: float, render: str | None, film: Path | None, file
         from tetrarchia_env.render.film import check_film
 
         check_film(film)
-    check_goals(film, file, sources=(source,) if source else ())
+    check_output_paths(film, file, sources=(source,) if source else ())
 
 
 def checked_replay(file: Path) -> Replay:

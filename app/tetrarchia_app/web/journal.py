@@ -6,16 +6,16 @@ A line is written before anybody is told of the event. The last line may be torn
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from tetrarchia_app.playing.session import Session
 from tetrarchia_app.web.room import Deed, Player, Room
-from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import read_bounded, write_text_atomic
+from tetrarchia_env.files import file_lock, read_bounded, write_text_atomic
 from tetrarchia_env.notation import Snapshot, action_id, action_text, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.schema import sanitize_line
@@ -54,7 +54,9 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = _locked(folder / "lock")
+        self._lock = ExitStack()
+        busy = f"another server keeps its rooms in {folder}: give this one another folder with --state"
+        self._lock.enter_context(file_lock(folder / "lock", busy))
 
     def begin(self, room: Room) -> None:
         """Write what it is made of, with all that was played so far."""
@@ -92,21 +94,6 @@ class Journal:
 
     def _file(self, room: Room) -> Path:
         return self.folder / f"{room.name}{SUFFIX}"
-
-
-def _locked(path: Path) -> IO[bytes]:
-    """Held as long as the file is open; ValueError if another server has it. Where there are no locks (Windows), nobody is refused."""
-    file = open(path, "ab")  # noqa: SIM115  (open until the server ends)
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        pass
-    except OSError:
-        file.close()
-        raise TetrarchiaError(f"another server keeps its rooms in {path.parent}: give this one another folder with --state") from None
-    return file
 
 
 def _room(path: Path) -> Room:
