@@ -2,17 +2,16 @@
 
 import random
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.constants import ATTACK, BASE_ACTIONS, CALM, END, MODULES, SECURE, VARIANTS
+from tetrarchia_env.game import Game
 from tetrarchia_env.options import Options
 from tetrarchia_env.render import draw_rgb
-from tetrarchia_env.show import Frame, frames_of_play
+from tetrarchia_env.render.frames import Frame
 
 FOLDER = Path(__file__).parent / "pictures"
 WIDTH = 1200
@@ -25,15 +24,15 @@ PICTURES = {  # options, seed, and after how many actions
 
 def position(options: Options, seed: int, actions: int) -> Frame:
     """The game after so many actions."""
-    return next(islice(frames_of_play(options, seed, random_policy(seed)), actions, None))
+    return Game.from_options(options, seed, random_policy(seed)).frame(actions)
 
 
-def random_policy(seed: int) -> Callable[[Games, Masks], int]:
+def random_policy(seed: int) -> Callable[[Game], int]:
     """A random agent that secures, subdues, calms and attacks whenever it can, and never ends its turn early."""
     dice = random.Random(seed)
 
-    def choose(game: Games, mask: Masks) -> int:
-        legal = np.flatnonzero(mask)
+    def choose(game: Game) -> int:
+        legal = np.flatnonzero(game.masks[0])
         telling = [action for action in legal if SECURE <= action <= CALM or ATTACK <= action < BASE_ACTIONS]
         return int(dice.choice(telling or [action for action in legal if action != END]))
 

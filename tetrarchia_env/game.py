@@ -1,28 +1,107 @@
-"""One game as an object: it plays, copies and draws itself, and goes to snapshots and replays and back."""
+"""A game being played, as one object: play, undo, copy, draw, save and replay it."""
 
+import copy
 import secrets
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env import batch
+from tetrarchia_env import batch, notation
 from tetrarchia_env.agent import Agent, agent_rngs, agent_streams, ask, begin_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
-from tetrarchia_env.engine.state import OUTCOMES, PHASES
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.outcome import score
+from tetrarchia_env.engine.state import OUTCOMES, PHASES, RUNNING
+from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import narrate
-from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay, restore, snapshot
+from tetrarchia_env.events import Piece, narrate_pieces
+from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay
 from tetrarchia_env.options import Options
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.text import draw_text
 
-HERE = np.array([0])  # the number of an only game
+ROW_0 = np.array([0])  # the row of the only game in an array of one
 
 
-class Game:
-    """One game of TETRARCHIA; the arguments are those of `Options`, and the seed fixes every die.
+class GameState:
+    """A position and its legal actions: the state that `Game` and the single-game environments share.
+
+    Attributes:
+        position: the game as an array of one record, as `tetrarchia_env.batch` takes it
+        masks: its legal actions, shape (1, 455); all zero when the game is over
+    """
+
+    position: batch.Games
+    masks: batch.Masks
+
+    def __init__(self) -> None:
+        self._story: tuple[str, ...] = ()  # events of the last action, shown in drawings
+        self._dice = ""
+        self.thread_guard = SingleThreadGuard()  # held while the game is changed
+
+    def status(self) -> tuple[int, int, int, int]:
+        """Return the index of the Emperor to act, the outcome code, the score (R9.3) and the number of finished turns."""
+        return _status(self.position)
+
+    def check_legal(self, action: object) -> None:
+        """Raise TetrarchiaError unless `action` is the id of a legal action."""
+        if is_action_id(action) and self.masks[0, action]:
+            return
+        agent, outcome, _, _ = self.status()
+        if outcome != RUNNING:
+            raise TetrarchiaError(f"the game is over ({OUTCOMES[outcome]}): no action is legal")
+        given = action_text(action) if is_action_id(action) else action
+        legal = ", ".join(action_text(int(choice)) for choice in np.flatnonzero(self.masks[0]))
+        raise TetrarchiaError(f"{given!r} is not legal for {EMPERORS[agent]} now: choose from {legal}")
+
+    def snapshot(self) -> Snapshot:
+        """Return the whole game as plain JSON data.
+
+        >>> game = Game(level="4211", seed=3)
+        >>> Game.restore(game.snapshot()).snapshot() == game.snapshot()
+        True
+        """
+        return notation.snapshot(self.position)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the board for a notebook."""
+        return draw_svg(self.snapshot(), story=self._story, dice=self._dice)
+
+
+@dataclass(frozen=True)
+class Move:
+    """An action that was played and the events that followed."""
+
+    agent: str
+    action: int
+    story: tuple[str, ...]
+    dice: str  # of the last Barbarian phase
+
+
+class Game(GameState):
+    """A game of TETRARCHIA with its history.
+
+    Args:
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate the game after this many turns
+        seed: determines every die roll; `None` draws a random seed
+
+    Attributes:
+        options: the rules of the game
+        seed: the seed; `None` if the game was restored from a snapshot or reseeded
+        positions: every position so far, each as an array of one record
+        moves: the moves between them
+        policy: chooses the next action when a frame after the last move is requested; `None` by default
 
     >>> game = Game(level="4200", seed=7)
     >>> game
@@ -31,94 +110,170 @@ class Game:
     ('diocletian places a fleet in INTERNVM',)
     >>> game.play("fleet AEGAEVM")
     ('diocletian places a fleet in AEGAEVM', 'diocletian arrives in ROMA')
-    >>> before = game.copy()
     >>> game.play("move ETRVRIA")
     ('diocletian moves to ETRVRIA (1 IP)',)
-    >>> before.snapshot()["ip"], game.snapshot()["ip"]
-    (6, 5)
+    >>> game.undo(), game.snapshot()["ip"]
+    (True, 6)
     """
 
-    def __init__(self, *, seed: int | None = None, **arguments: Any) -> None:
-        self.options = Options.of(("seed",), **arguments)
-        self.seed: int | None = secrets.randbits(32) if seed is None else checked_seed(seed)
-        self._games, self._masks = batch.new_games(self.options, self.seed)
-        self._begin()
+    def __init__(
+        self,
+        *,
+        level: str | Sequence[str] | None = None,
+        variants: Sequence[str] = (),
+        modules: Sequence[str] = (),
+        scenario: str | None = None,
+        fixed_setup: bool = False,
+        max_turns: int = 400,
+        seed: int | None = None,
+    ) -> None:
+        self._begin(Options(level, variants, modules, scenario, fixed_setup, max_turns), seed)
 
-    def _begin(self) -> None:
-        self._actions: list[int] = []
-        self._story: tuple[str, ...] = ()
-        self._dice = ""
-        self._agent_stream = agent_streams(int(self._games["dice"][0]) if self.seed is None else self.seed)
+    def _begin(self, options: Options, seed: int | None) -> None:
+        seed = secrets.randbits(32) if seed is None else checked_seed(seed)
+        self._start(options, seed, *batch.new_games(options, seed))
+
+    def _start(self, options: Options, seed: int | None, position: batch.Games, masks: batch.Masks) -> None:
+        super().__init__()
+        self.options, self.seed, self.position, self.masks = options, seed, position, masks
+        self.positions, self.moves = [position], list[Move]()
+        self.policy: Callable[[Game], int] | None = None
+        self._agent_stream = agent_streams(int(position["dice"][0]) if seed is None else seed)
         self._asked: list[Agent] = []
-        self._thread_guard = SingleThreadGuard()
+
+    @classmethod
+    def from_options(cls, options: Options, seed: int | None = None, policy: "Callable[[Game], int] | None" = None) -> Self:
+        """Return a new game by these rules; `policy` is the attribute of that name."""
+        game = cls.__new__(cls)
+        game._begin(options, seed)
+        game.policy = policy
+        return game
+
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> Self:
+        """Return a game that begins at a snapshot.
+
+        Raises:
+            TetrarchiaError: the snapshot is not a possible position.
+        """
+        game, position = cls.__new__(cls), notation.restore(snapshot)
+        game._start(options_of(position[0]), None, position, batch.legal_masks(position))
+        return game
+
+    @classmethod
+    def from_replay(cls, replay: Replay, actions: int | None = None) -> Self:
+        """Return the game of a replay after this many actions, or after all of them.
+
+        >>> game = Game(level="4200", seed=7)
+        >>> _ = game.play("fleet INTERNVM")
+        >>> Game.from_replay(game.replay()).snapshot() == game.snapshot()
+        True
+        """
+        game = cls.from_options(replay.options, replay.seed)
+        for _, text in replay.actions[:actions]:
+            game.play(text)
+        return game
 
     @property
     def agent(self) -> str:
-        """The Emperor who decides now; after the end the one whose turn it was."""
-        return EMPERORS[int(batch.agents_to_act(self._games)[0])]
+        """The Emperor to act; after the end, the Emperor whose turn it was."""
+        return EMPERORS[self.status()[0]]
 
     @property
     def turn(self) -> int:
-        """How many turns are finished."""
-        return int(self._games["turn"][0])
+        """The number of finished turns."""
+        return self.status()[3]
 
     @property
     def outcome(self) -> str:
         """`running`, `won`, `rome fell`, `reserve empty` or `truncated` (R9)."""
-        return OUTCOMES[self._games["outcome"][0]]
+        return OUTCOMES[self.status()[1]]
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody has anything to decide any more."""
-        return self.outcome != OUTCOMES[0]
+        """Whether the game has ended."""
+        return bool(self.status()[1] != RUNNING)
 
     @property
     def score(self) -> int:
-        """R9.3."""
-        return int(self.snapshot()["score"])
+        """The score of the position (R9.3)."""
+        return self.status()[2]
 
     @property
     def legal_actions(self) -> list[str]:
-        """What the Emperor to act may choose from, as `play` takes it; nothing when the game is over.
+        """The legal actions as texts; empty when the game is over.
 
         >>> Game(level="4200", seed=7).legal_actions
         ['fleet ATLANTICVM', 'fleet INTERNVM', 'fleet AEGAEVM']
         """
-        return [action_text(int(action)) for action in np.flatnonzero(self._masks[0])]
+        return [action_text(int(action)) for action in np.flatnonzero(self.masks[0])]
 
     @property
     def action_mask(self) -> NDArray[np.int8]:
-        """The same as a vector over all action ids."""
-        mask: NDArray[np.int8] = self._masks[0].copy()
+        """The legal actions as a vector over all action ids."""
+        mask: NDArray[np.int8] = self.masks[0].copy()
         return mask
 
     @property
     def observation(self) -> NDArray[np.float32]:
-        """What the Emperor to act observes: docs/observation.md."""
-        obs: NDArray[np.float32] = batch.observe(self._games)[0]
+        """The observation of the Emperor to act: see docs/observation.md."""
+        obs: NDArray[np.float32] = batch.observe(self.position)[0]
         return obs
 
     def play(self, action: str | int) -> tuple[str, ...]:
-        """One decision, by its text or id, and all that follows by itself; what happened, in words.
+        """Play one action and everything that follows from it until the next decision.
 
-        >>> Game(level="4200", seed=7).play("move THRACIA")
+        Args:
+            action: the text or the id of a legal action
+
+        Returns:
+            The events, in words.
+
+        Raises:
+            TetrarchiaError: the action is not legal; the game is unchanged.
+
+        >>> Game(level="4200", seed=7).play("move THRACIA")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ValueError: 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, fleet INTERNVM, fleet AEGAEVM
+        tetrarchia_env.errors.TetrarchiaError: 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, ...
         """
-        number = action_id(action) if isinstance(action, str) else _whole(action)
-        with self._thread_guard:
-            return self._play(number, action_text(number))
+        self.play_pieces(action)
+        return self._story
 
-    def _play(self, number: int, text: str) -> tuple[str, ...]:
-        if self.is_over:
-            raise TetrarchiaError(f"the game is over ({self.outcome}): nothing can be played")
-        if not self._masks[0, number]:
-            raise TetrarchiaError(f"{text!r} is not legal for {self.agent} now: choose from {', '.join(self.legal_actions)}")
-        story = narrate(self._games, number)
-        batch.step(self._games, np.array([number]), self._masks)
-        self._actions.append(number)
-        self._story, self._dice = story.lines, story.dice or self._dice
-        return story.lines
+    def play_pieces(self, action: str | int) -> tuple[Piece, ...]:
+        """Play one action like `play`; return the decision and each Barbarian event with the position after it."""
+        chosen = action_id(action) if isinstance(action, str) else action
+        with self.thread_guard:
+            self.check_legal(chosen)
+            agent, pieces = self.agent, tuple(narrate_pieces(self.position, int(chosen)))
+            story = tuple(line for piece in pieces for line in piece.lines)
+            dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
+            self.moves.append(Move(agent, int(chosen), story, dice))
+            self.positions.append(pieces[-1].after)
+            self._show_last()
+        return pieces
+
+    def _show_last(self) -> None:
+        self.position = self.positions[-1]
+        self.masks = batch.legal_masks(self.position)
+        self._story, self._dice = (self.moves[-1].story, self.moves[-1].dice) if self.moves else ((), "")
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last action can be undone: no dice were rolled since, and it is still the same turn."""
+        if not self.moves:
+            return False
+        before, after = self.positions[-2][0], self.position[0]
+        return bool(before.dice == after.dice and before.turn == after.turn)
+
+    def undo(self) -> bool:
+        """Undo the last action if `can_undo`; return whether it was undone."""
+        with self.thread_guard:
+            if not self.can_undo:
+                return False
+            self.positions.pop()
+            self.moves.pop()
+            self._show_last()
+            return True
 
     def ask(self, agent: Agent) -> str:
         """Return the action that an agent would play now, as text.
@@ -127,89 +282,87 @@ class Game:
         twice gives the same answer, and `rollout`, `tetrarchia watch` and `tetrarchia eval` play the same game with this seed.
         """
         if self.is_over:
-            raise TetrarchiaError(f"the game is over ({self.outcome}): there is nothing to ask")
+            raise TetrarchiaError(f"the game is over ({self.outcome}): no action is legal")
         if not any(known is agent for known in self._asked):
             self._asked.append(agent)
-            begin_games(agent, HERE)
-        rngs = agent_rngs(self._agent_stream, np.array([len(self._actions)]))
-        return action_text(int(ask(agent, self._games, self._masks, HERE, rngs)[0]))
+            begin_games(agent, ROW_0)
+        rngs = agent_rngs(self._agent_stream, np.array([len(self.moves)]))
+        return action_text(int(ask(agent, self.position, self.masks, ROW_0, rngs)[0]))
 
     def play_turn(self, agent: Agent) -> tuple[str, ...]:
-        """Let an agent decide everything to the end of the turn, or of the game; what happened, in words."""
+        """Let an agent choose every action until the end of the turn or of the game; return the events, in words."""
         turn = self.turn
         story: list[str] = []
         while not self.is_over and self.turn == turn:
             story += self.play(self.ask(agent))
         return tuple(story)
 
-    def copy(self) -> Self:
-        """An independent copy: undo by keeping one."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._games, other._masks = self._games.copy(), self._masks.copy()
-        other._actions, other._asked, other._thread_guard = list(self._actions), [], SingleThreadGuard()
+    def frame(self, number: int) -> Frame:
+        """Return the position after `number` actions with the move that led to it, or the last one if there are fewer.
+
+        If `policy` is set, it plays on until that position is reached or the game ends.
+        """
+        while self.policy and len(self.moves) < number and not self.is_over:
+            self.play(self.policy(self))
+        number = min(number, len(self.moves))
+        position = notation.snapshot(self.positions[number])
+        if number == 0:
+            return Frame(0, position)
+        move = self.moves[number - 1]
+        return Frame(number, position, move.agent, action_text(move.action), move.story, move.dice)
+
+    def frames(self, first: int = 0) -> Iterator[Frame]:
+        """Yield the frames from number `first` on; with a `policy`, until the end of the game."""
+        while (frame := self.frame(first)).number == first:
+            yield frame
+            first += 1
+
+    def play_to_end(self) -> None:
+        """Let `policy` play until the end of the game; without a policy do nothing."""
+        while self.policy and not self.is_over:
+            self.play(self.policy(self))
+
+    def copy(self, actions: int | None = None) -> Self:
+        """Return an independent copy of the game, or of the game after its first `actions` actions."""
+        other, length = copy.copy(self), len(self.moves) if actions is None else actions
+        other.positions, other.moves = [*self.positions[:length], self.positions[length].copy()], self.moves[:length]
+        other._asked, other.thread_guard = [], SingleThreadGuard()
+        other._show_last()
         return other
 
     def reseed(self, seed: int) -> None:
-        """New dice from here on: a planner's copy must not show the dice to come. The game has no replay then."""
-        batch.reseed(self._games, seed)
-        self.seed, self._agent_stream = None, agent_streams(seed)
-
-    def snapshot(self) -> Snapshot:
-        """The whole game as plain JSON data; `Game.restore` makes the same game of it.
-
-        >>> game = Game(level="4211", seed=3)
-        >>> Game.restore(game.snapshot()).snapshot() == game.snapshot()
-        True
-        """
-        return snapshot(self._games)
-
-    @classmethod
-    def restore(cls, snapshot: Snapshot) -> Self:
-        """The game that a snapshot tells of; ValueError in one sentence if there can be no such game."""
-        game = cls.__new__(cls)
-        game._games = restore(snapshot)
-        game._masks = batch.legal_masks(game._games)
-        game.options, game.seed = options_of(game._games[0]), None
-        game._begin()
-        return game
+        """Replace the dice from here on, so that a planner's copy does not reveal future rolls; the game then has no replay."""
+        with self.thread_guard:
+            self.position = self.positions[-1] = self.position.copy()
+            batch.reseed(self.position, seed)
+            self.seed, self._agent_stream = None, agent_streams(seed)
 
     def replay(self) -> Replay:
-        """The game so far, to be saved (`replay().save("game.json")`), watched or analysed; not of a game begun from a snapshot."""
-        if self.seed is None:
-            raise TetrarchiaError("a game that was restored or reseeded has no replay: one begins with a seed")
-        return record_replay(self.options, self.seed, self._actions)
+        """Return the game so far, to save (`replay().save("game.json")`), watch or analyse.
 
-    @classmethod
-    def from_replay(cls, replay: Replay, actions: int | None = None) -> Self:
-        """The game of a replay after so many actions, or after all.
-
-        >>> game = Game(level="4200", seed=7)
-        >>> _ = game.play("fleet INTERNVM")
-        >>> Game.from_replay(game.replay()).snapshot() == game.snapshot()
-        True
+        Raises:
+            TetrarchiaError: the game was restored or reseeded; a replay begins with a seed.
         """
-        game = cls(seed=replay.seed, **replay.options.arguments())
-        for _, text in replay.actions[:actions]:
-            game.play(text)
-        return game
+        if self.seed is None:
+            raise TetrarchiaError("a game that was restored or reseeded has no replay: a replay begins with a seed")
+        return record_replay(self.options, self.seed, [move.action for move in self.moves])
 
     def __repr__(self) -> str:
         seed = "" if self.seed is None else f", seed {self.seed}"
-        level = "".join(map(str, self._games["level"][0]))
-        now = self.outcome if self.is_over else f"{self.agent} decides in the phase {PHASES[self._games['phase'][0]]}"
+        level = "".join(map(str, self.position["level"][0]))
+        now = self.outcome if self.is_over else f"{self.agent} decides in the phase {PHASES[self.position['phase'][0]]}"
         return f"<Game at level {level}{seed}: turn {self.turn}, {now}>"
 
     def __str__(self) -> str:
         return draw_text(self.snapshot(), story=self._story, dice=self._dice)
 
-    def _repr_svg_(self) -> str:
-        """The board in a notebook."""
-        return draw_svg(self.snapshot(), story=self._story, dice=self._dice)
+
+def is_action_id(action: object) -> TypeGuard[int]:
+    """Return whether this is an integer in the range of action ids."""
+    return isinstance(action, int | np.integer) and not isinstance(action, bool) and bool(0 <= action < ACTIONS)
 
 
-def _whole(action: object) -> int:
-    """An id; not 8.9, nor True."""
-    if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
-        raise TetrarchiaError(f"an action is a text or a whole number, not {action!r}")
-    return int(action)
+@jit
+def _status(games: batch.Games) -> tuple[int, int, int, int]:
+    game = games[0]
+    return agent_to_act(game), game.outcome, score(game), game.turn

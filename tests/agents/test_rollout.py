@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tetrarchia_env.show import frames_of_play
 
 from helpers.witness import Witness
 from tetrarchia_agents import Actions, TeamPolicy, make_agent, make_agents, rollout
@@ -12,7 +13,6 @@ from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.game import Game
 from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
-from tetrarchia_env.show import frames_of_play
 
 EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
 

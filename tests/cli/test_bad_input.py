@@ -53,7 +53,7 @@ def test_what_cannot_be_written_is_found_out_before_the_game(
     (tmp_path / f"folder.{ending}").mkdir()
     os.mkfifo(tmp_path / f"pipe.{ending}")
     name = {"too long": TOO_LONG.replace("json", ending), "a folder": f"folder.{ending}", "a pipe": f"pipe.{ending}"}[goal]
-    monkeypatch.setattr("tetrarchia_env.show.frames_of_play", lambda *_: pytest.fail("a game has begun"))
+    monkeypatch.setattr("tetrarchia_env.game.Game.play", lambda *_: pytest.fail("a game has begun"))
     monkeypatch.setattr("tetrarchia_app.benchmarks.rates.measure", lambda *_: pytest.fail("measuring has begun"))
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("a game has begun"))
 
@@ -196,7 +196,7 @@ main(["watch"])
 
 
 @pytest.mark.parametrize(
-    "module", ["tetrarchia_app.cli.app", "typer", "rich.table", "tetrarchia_train.config", "numba", "tetrarchia_env.show"]
+    "module", ["tetrarchia_app.cli.app", "typer", "rich.table", "tetrarchia_train.config", "numba", "tetrarchia_env.game"]
 )
 def test_ctrl_c_while_modules_are_loaded_leaves_no_traceback(module: str) -> None:
     code = LOADING.replace("WHERE", repr(module))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tetrarchia_env.batch import new_games, step
+from tetrarchia_env.game import Game
 from tetrarchia_env.notation import Replay, record_replay
 from tetrarchia_env.options import Options
-from tetrarchia_env.show import Frame, frames_of_play
+from tetrarchia_env.render.frames import Frame
 
 EVERYTHING = Options(
     level=["4211", "3122"],
@@ -18,8 +19,12 @@ EVERYTHING = Options(
 
 
 def random_game(seed: int = 1, **arguments: Any) -> list[Frame]:
+    return random_frames(Options(**arguments), seed)
+
+
+def random_frames(options: Options, seed: int) -> list[Frame]:
     chooser = random.Random(seed)
-    return list(frames_of_play(Options(**arguments), seed, lambda _, mask: int(chooser.choice(np.flatnonzero(mask)))))
+    return list(Game.from_options(options, seed, lambda game: int(chooser.choice(np.flatnonzero(game.masks[0])))).frames())
 
 
 def random_replay(options: Options, seed: int, most: int) -> Replay:

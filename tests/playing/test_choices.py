@@ -9,10 +9,10 @@ import pytest
 from helpers.configurations import random_options
 from helpers.positions import play, position
 from tetrarchia_app.playing.choices import Choice, choices, chosen
-from tetrarchia_app.playing.session import Session
 from tetrarchia_app.terminal.player import emperors_named, menu
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.game import Game
 from tetrarchia_env.notation import legal_actions, snapshot
 
 
@@ -36,15 +36,15 @@ def test_powers_cost_a_token_and_may_gain_ip() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_offer_is_what_is_legal_at_the_price_that_is_paid(seed: int) -> None:
-    session, rng = Session(random_options(seed), seed), random.Random(seed)
-    while not session.is_over and len(session.frames) < 120:
-        offer = choices(session.game)
-        assert sorted(choice.action for choice in offer) == legal_actions(session.game)
+    game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
+    while not game.is_over and len(game.moves) < 120:
+        offer = choices(game.position)
+        assert sorted(choice.action for choice in offer) == legal_actions(game.position)
         assert len({choice.number for choice in offer}) == len(offer)
-        choice, ip, turn = rng.choice(offer), session.game[0].ip, session.game[0].turn
-        session.play(choice.action)
-        if session.game[0].turn == turn and not session.is_over and "IP" in choice.cost and "gain" not in choice.cost:
-            assert choice.cost == f"{ip - session.game[0].ip} IP"
+        choice, ip, turn = rng.choice(offer), game.position[0].ip, game.position[0].turn
+        game.play(choice.action)
+        if game.position[0].turn == turn and not game.is_over and "IP" in choice.cost and "gain" not in choice.cost:
+            assert choice.cost == f"{ip - game.position[0].ip} IP"
 
 
 @pytest.mark.parametrize(
@@ -123,27 +123,27 @@ def test_other_words_are_not(typed: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None:
-    session, rng = Session(random_options(seed), seed), random.Random(seed)
-    while not session.is_over and len(session.frames) < 150:
-        before, number, action = session.game.copy(), len(session.frames), rng.choice(legal_actions(session.game))
-        session.play(action)
-        free = bool(before[0].dice == session.game[0].dice and before[0].turn == session.game[0].turn)
-        assert session.undo() == free
+    game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
+    while not game.is_over and len(game.moves) < 150:
+        before, number, action = game.position.copy(), len(game.moves), rng.choice(legal_actions(game.position))
+        game.play(action)
+        free = bool(before[0].dice == game.position[0].dice and before[0].turn == game.position[0].turn)
+        assert game.undo() == free
         if free:
-            assert session.game.tobytes() == before.tobytes()
-            assert len(session.frames) == number
-            session.play(action)
+            assert game.position.tobytes() == before.tobytes()
+            assert len(game.moves) == number
+            game.play(action)
 
 
-def test_session_keeps_the_game_as_a_replay() -> None:
-    session = Session(random_options(3), 3)
+def test_game_keeps_the_game_as_a_replay() -> None:
+    game = Game.from_options(random_options(3), 3)
     agents = []
     for _ in range(10):
-        agents.append(EMPERORS[agent_to_act(session.game[0])])
-        session.play(legal_actions(session.game)[0])
-    kept = session.replay()
+        agents.append(EMPERORS[agent_to_act(game.position[0])])
+        game.play(legal_actions(game.position)[0])
+    kept = game.replay()
     assert [agent for agent, _ in kept.actions] == agents
-    assert kept.final == snapshot(session.game) == session.frames[-1].snapshot
+    assert kept.final == snapshot(game.position) == game.frame(10).snapshot
 
 
 def test_menu_keeps_to_the_width_and_names_each_number_once() -> None:

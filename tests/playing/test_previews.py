@@ -7,39 +7,39 @@ import pytest
 from helpers.configurations import random_options
 from tetrarchia_app.playing.choices import WAYS, fighters
 from tetrarchia_app.playing.previews import previews
-from tetrarchia_app.playing.session import Session
 from tetrarchia_env.board import BOARD
 from tetrarchia_env.engine.combat import barbarian_side, roman_side
 from tetrarchia_env.engine.state import GOTHS, PIRATES
+from tetrarchia_env.game import Game
 from tetrarchia_env.notation import action_id, legal_actions
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_R5_2_the_chains_shown_are_those_that_count(seed: int) -> None:
-    session, rng = Session(random_options(seed), seed), random.Random(seed)
-    while not session.is_over and len(session.moves) < 150:
-        game = session.game[0]
-        for preview in previews(session.game):
-            found = fighters(game, action_id(preview.action))
+    game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
+    while not game.is_over and len(game.moves) < 150:
+        record = game.position[0]
+        for preview in previews(game.position):
+            found = fighters(record, action_id(preview.action))
             assert (preview.combat is None) == (found is None)
             if preview.combat is None or found is None:
                 continue
             figure, foe = found
-            extra = foe != PIRATES and GOTHS in game.army_kind[game.army_at == foe]
-            assert len(preview.combat.roman.chain) == preview.combat.roman.adds == roman_side(game, figure, foe)[0]
-            assert len(preview.combat.barbarian.chain) + extra == preview.combat.barbarian.adds == barbarian_side(game, figure, foe)[0]
+            extra = foe != PIRATES and GOTHS in record.army_kind[record.army_at == foe]
+            assert len(preview.combat.roman.chain) == preview.combat.roman.adds == roman_side(record, figure, foe)[0]
+            assert len(preview.combat.barbarian.chain) + extra == preview.combat.barbarian.adds == barbarian_side(record, figure, foe)[0]
             assert preview.combat.win + preview.combat.draw + preview.combat.loss == WAYS
-        session.play(rng.choice(legal_actions(session.game)))
+        game.play(rng.choice(legal_actions(game.position)))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_action_with_a_space_or_zone_in_its_text_is_shown_there(seed: int) -> None:
-    session, rng = Session(random_options(seed), seed), random.Random(seed)
-    while not session.is_over and len(session.moves) < 150:
-        for preview in previews(session.game):
+    game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
+    while not game.is_over and len(game.moves) < 150:
+        for preview in previews(game.position):
             named = [name for name in (*BOARD.names, *BOARD.zones) if preview.action.endswith(f" {name}")]
             if named:
                 assert preview.place == max(named, key=len)
             elif "PIRATES" not in preview.action and "capital" not in preview.action:
                 assert preview.place is None
-        session.play(rng.choice(legal_actions(session.game)))
+        game.play(rng.choice(legal_actions(game.position)))

@@ -11,7 +11,7 @@ import pytest
 from helpers.random_games import random_game
 from tetrarchia_env.render import film as films
 from tetrarchia_env.render.film import film_ending, save_film
-from tetrarchia_env.show import Frame
+from tetrarchia_env.render.frames import Frame
 
 pytest.importorskip("resvg_py")
 image = pytest.importorskip("PIL.Image")

@@ -13,9 +13,10 @@ import pytest
 
 from helpers.browser import Browser
 from helpers.random_games import EVERYTHING, random_replay
+from tetrarchia_env.game import Game
 from tetrarchia_env.options import Options
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import replay_page
-from tetrarchia_env.show import Frame, frames_of
 
 TITLE = "TETRARCHIA: four random agents, seed 11"
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -28,7 +29,7 @@ ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
 @cache
 def game() -> tuple[Frame, ...]:
     """43 actions in 9 turns; Rome falls."""
-    return tuple(frames_of(random_replay(Options(), 11, 1000)))
+    return tuple(Game.from_replay(random_replay(Options(), 11, 1000)).frames())
 
 
 @cache
@@ -124,7 +125,7 @@ def test_all_words_are_escaped() -> None:
 
 
 def test_a_long_game_stays_small() -> None:
-    games = [frames_of(random_replay(EVERYTHING, seed, 1000)) for seed in range(8)]
+    games = [Game.from_replay(random_replay(EVERYTHING, seed, 1000)).frames() for seed in range(8)]
     frames = [frame for frames in games for frame in frames]
     assert len(frames) > 300
     assert len(replay_page(frames, TITLE)) < 1_000_000

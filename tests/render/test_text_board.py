@@ -1,26 +1,18 @@
 """The board as text: it fits, shows everything, and says the same with and without colours."""
 
-import random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from helpers.configurations import ONE_BY_ONE, random_options
 from helpers.positions import EMPTY
 from helpers.pseudo_terminal import without_codes
+from helpers.random_games import random_frames
 from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
-from tetrarchia_env.options import Options
 from tetrarchia_env.render.text import draw_text
-from tetrarchia_env.show import Frame, frames_of_play
 
 MARKS = {"unrest": "[u]", "revolt": "[R]", **{name: f"({name[0].upper()})" for name in EMPERORS}}
 ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
-
-
-def random_frames(options: Options, seed: int) -> list[Frame]:
-    chooser = random.Random(seed)
-    return list(frames_of_play(options, seed, lambda _, mask: int(chooser.choice(np.flatnonzero(mask)))))
 
 
 def cell(text: str, space: int) -> str:

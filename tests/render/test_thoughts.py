@@ -11,11 +11,12 @@ import pytest
 
 from helpers.browser import Browser
 from helpers.random_games import random_replay
+from tetrarchia_env.game import Game
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis, regret_sentence, split_sentence
 from tetrarchia_env.notation import Replay
 from tetrarchia_env.options import Options
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import replay_page
-from tetrarchia_env.show import Frame, frames_of
 
 ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
 WORST = (7, 30, 2)  # decisions of the game below, the worst first
@@ -30,7 +31,7 @@ def replay() -> Replay:
 
 @cache
 def frames() -> tuple[Frame, ...]:
-    return tuple(frames_of(replay()))
+    return tuple(Game.from_replay(replay()).frames())
 
 
 @cache

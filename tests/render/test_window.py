@@ -14,10 +14,11 @@ import pytest
 
 from helpers.random_games import random_game
 from tetrarchia_env import tetrarchia_v0
+from tetrarchia_env.game import Game
 from tetrarchia_env.render import window as windows
 from tetrarchia_env.render.film import save_film
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.window import Window, open_window
-from tetrarchia_env.show import Show
 
 pygame = pytest.importorskip("pygame")
 pytestmark = pytest.mark.usefixtures("hurried")
@@ -129,7 +130,7 @@ def test_no_display_is_one_sentence_and_nothing_is_opened(monkeypatch: pytest.Mo
     with pytest.raises(ValueError, match=r"^a window needs a display and this machine has none: [^\n]+$"):
         begun(render_mode="human")
     with pytest.raises(ValueError, match="needs a display"):
-        open_window(Show(iter(())), 2.0)
+        open_window(Game(seed=1).frame, 2.0)
 
 
 def test_a_display_that_does_not_work_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +167,10 @@ class Person:
         return [int(title.split(" · ")[1].partition(":")[0]) for title in self.titles]
 
 
+def frame_at(frames: list[Frame]) -> Callable[[int], Frame]:
+    return lambda number: frames[min(number, len(frames) - 1)]
+
+
 @pytest.mark.parametrize(
     ("keys", "numbers"),
     [
@@ -178,14 +183,14 @@ class Person:
 def test_keys_of_a_show(monkeypatch: pytest.MonkeyPatch, keys: str, numbers: list[int]) -> None:
     monkeypatch.setattr(windows, "PATIENCE", 0.01)
     person = Person(monkeypatch, keys)
-    open_window(Show(iter(random_game())), 64)
+    open_window(frame_at(random_game()), 64)
     assert person.numbers == numbers
 
 
 def test_a_show_stops_at_its_end_and_tells_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windows, "PATIENCE", 0.01)
     person = Person(monkeypatch, "- + - wait wait wait wait right left q")
-    open_window(Show(iter(random_game()[:3])), 64)
+    open_window(frame_at(random_game()[:3]), 64)
     assert person.numbers == [0, 0, 0, 0, 1, 2, 2, 2, 2, 1]
     assert [title.split(" · ")[2] for title in person.titles[:4]] == ["64 a second", "32 a second", "64 a second", "32 a second"]
     assert "paused" in person.titles[-1]
@@ -193,6 +198,6 @@ def test_a_show_stops_at_its_end_and_tells_its_speed(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("speed", [0, -1, 2000, float("nan")])
 def test_a_speed_that_cannot_be_is_refused(speed: float, tmp_path: Path) -> None:
-    for watch in (lambda: open_window(Show(iter(())), speed), lambda: save_film([], tmp_path / "game.gif", speed)):
-        with pytest.raises(ValueError, match="actions a second"):
+    for watch in (lambda: open_window(Game(seed=1).frame, speed), lambda: save_film([], tmp_path / "game.gif", speed)):
+        with pytest.raises(ValueError, match="actions per second"):
             watch()

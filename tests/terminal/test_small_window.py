@@ -1,19 +1,16 @@
 """80 x 24: what a person sees of a game there, and what he is told in a smaller window."""
 
-import random
-
-import numpy as np
 import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import position
 from helpers.pseudo_terminal import Terminal, without_codes
+from helpers.random_games import random_frames
 from tetrarchia_app.playing.choices import links
 from tetrarchia_app.terminal.player import size_wanted
 from tetrarchia_env.board import BOARD, EMPERORS
-from tetrarchia_env.options import Options
+from tetrarchia_env.game import Game
 from tetrarchia_env.render.text import draw_brief, draw_text
-from tetrarchia_env.show import frames_of_play
 
 
 def screen(terminal: Terminal, rows: int) -> list[str]:
@@ -67,9 +64,7 @@ def test_watch_shows_every_region_in_80_by_24() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_brief_board_tells_all_that_lies_and_stands(seed: int) -> None:
-    chooser = random.Random(seed)
-    frames = frames_of_play(random_options(seed), seed, lambda _, mask: int(chooser.choice(np.flatnonzero(mask))))
-    for frame in list(frames)[::7]:
+    for frame in random_frames(random_options(seed), seed)[::7]:
         snapshot = frame.snapshot
         text = draw_brief(snapshot, dice=frame.dice)
         assert max(map(len, text.splitlines())) <= 80
@@ -84,7 +79,7 @@ def test_the_brief_board_tells_all_that_lies_and_stands(seed: int) -> None:
 
 
 def test_the_whole_board_cuts_no_number_at_80_columns() -> None:
-    frame = next(frames_of_play(Options(), 3, lambda *_: 0))
+    frame = Game(seed=3).frame(0)
     text = draw_text(frame.snapshot, width=80)
 
     assert f"{frame.snapshot['reserve']['armies']} arm" in text

@@ -15,10 +15,10 @@ from rich.progress import Progress
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write
+from tetrarchia_env.render.frames import Frame, check_speed
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
 from tetrarchia_env.render.svg import height_of
-from tetrarchia_env.show import Frame, check_speed
 
 WIDTH = 900
 HEIGHT = height_of(WIDTH) // 2 * 2  # H.264 wants even numbers

@@ -11,9 +11,9 @@ import numpy as np
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.render import theme
+from tetrarchia_env.render.frames import MAX_SPEED, MIN_SPEED, Frame, check_speed
 from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.raster import Pixels, draw_rgb
-from tetrarchia_env.show import FASTEST, SLOWEST, Frame, Show, check_speed
 
 NAME = "TETRARCHIA"
 WIDTH = 1200  # of a new window, if the desktop is larger
@@ -149,14 +149,14 @@ def _key_name(event: Any) -> str:
 class _Projector:
     """Where a show is, and how it goes on."""
 
-    show: Show
+    frame_at: Callable[[int], Frame]
     speed: float
     number: int = 0
     is_playing: bool = True
 
     @property
     def frame(self) -> Frame:
-        return self.show.frame(self.number)
+        return self.frame_at(self.number)
 
     @property
     def title(self) -> str:
@@ -169,7 +169,7 @@ class _Projector:
 
     def forward(self) -> None:
         """One action; at the end it pauses."""
-        is_more = self.show.frame(self.number + 1).number > self.number
+        is_more = self.frame_at(self.number + 1).number > self.number
         self.number += is_more
         self.is_playing &= is_more
 
@@ -185,10 +185,10 @@ class _Projector:
         self.is_playing = not self.is_playing
 
     def faster(self) -> None:
-        self.speed = min(2 * self.speed, FASTEST)
+        self.speed = min(2 * self.speed, MAX_SPEED)
 
     def slower(self) -> None:
-        self.speed = max(self.speed / 2, SLOWEST)
+        self.speed = max(self.speed / 2, MIN_SPEED)
 
 
 COMMANDS: dict[str, Callable[[_Projector], None]] = {
@@ -200,10 +200,15 @@ COMMANDS: dict[str, Callable[[_Projector], None]] = {
 }
 
 
-def open_window(show: Show, speed: float) -> None:
-    """Watch a show at this many actions a second, until the person leaves."""
+def open_window(frame_at: Callable[[int], Frame], speed: float) -> None:
+    """Show a game in a window until the user closes it.
+
+    Args:
+        frame_at: returns the frame of a number, or the last frame, e.g. `Game.frame`
+        speed: actions per second
+    """
     check_speed(speed)
-    window, projector = Window(), _Projector(show, speed)
+    window, projector = Window(), _Projector(frame_at, speed)
     check_display()
     try:
         while _project(projector, window):

@@ -25,9 +25,9 @@ import pettingzoo
 
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.constants import MODULES, VARIANTS
+from tetrarchia_env.game import Game
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.raster import draw_rgb
-from tetrarchia_env.show import frames_of_play
 from tetrarchia_eval.arena import match_spec, play_match
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {"base game": {}, "everything on": {"variants": VARIANTS, "modules": MODULES}}
@@ -210,7 +210,7 @@ def pictures() -> PlaySteps:
     rng = random.Random(1)
 
     def play() -> int:
-        frames = list(frames_of_play(Options(), rng.getrandbits(32), lambda _, mask: random_action(rng, mask)))
+        frames = list(Game.from_options(Options(), rng.getrandbits(32), lambda game: random_action(rng, game.masks[0])).frames())
         for frame in frames:
             draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice)
         return len(frames)

@@ -24,7 +24,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
-    from tetrarchia_env.show import Frame
+    from tetrarchia_env.render.frames import Frame
 
 PANEL = "Help and diagnostics"
 EXAMPLES = (
@@ -180,10 +180,10 @@ def _game() -> Iterator[Finding]:
 
 def _frames() -> "list[Frame]":
     """A game of random agents."""
+    from tetrarchia_env.game import Game
     from tetrarchia_env.options import Options
-    from tetrarchia_env.show import frames_of_play
 
-    return list(frames_of_play(Options(), 1, game_policy("random", 1)))
+    return list(Game.from_options(Options(), 1, game_policy("random", 1)).frames())
 
 
 def _one_game() -> str:

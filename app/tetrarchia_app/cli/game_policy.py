@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tetrarchia_env.show import Policy
+    from collections.abc import Callable
+
+    from tetrarchia_env.game import Game
 
 
-def game_policy(names: str, seed: int) -> "Policy":
-    """From a game and its legal actions to the action of whoever is to act, in the one game of this seed."""
+def game_policy(names: str, seed: int) -> "Callable[[Game], int]":
+    """Return a function from a game to the next action, as these agents choose it in the game of this seed."""
     import numpy as np
 
     from tetrarchia_agents import TeamPolicy, make_agents
@@ -16,4 +18,4 @@ def game_policy(names: str, seed: int) -> "Policy":
     team, env_id = TeamPolicy(make_agents(names), env_ids=1), np.array([0])
     compile_ahead()
     team.begin(env_id, seed)
-    return lambda game, mask: int(team.act(game, mask[np.newaxis], env_id)[0])
+    return lambda game: int(team.act(game.position, game.masks, env_id)[0])

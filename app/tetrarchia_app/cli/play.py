@@ -38,18 +38,18 @@ def play(
     """Play in the terminal: you are some of the Emperors, or all."""
     import secrets
 
-    from tetrarchia_app.playing.session import Session
     from tetrarchia_app.terminal.player import Player, emperors_named
     from tetrarchia_env.board import EMPERORS
     from tetrarchia_env.files import check_output_paths
+    from tetrarchia_env.game import Game
     from tetrarchia_env.notation import save_replay
 
     check_output_paths(save)
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
-    session = Session(game_options(level, variants, modules, scenario), seed)
+    game = Game.from_options(game_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")
     policy = game_policy(agents, seed)
-    Player(session, {name: policy for name in EMPERORS if name not in yours}).run()
+    Player(game, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
-        save_replay(session.replay(), save)
+        save_replay(game.replay(), save)
         print(f"saved: {printable(save)}")

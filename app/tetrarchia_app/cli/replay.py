@@ -38,10 +38,9 @@ def replay(
     ] = None,
 ) -> None:
     """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
-    from tetrarchia_app.playing.session import Session
     from tetrarchia_app.terminal.present import check_presentation, checked_replay, present
     from tetrarchia_env.files import write_text_atomic
-    from tetrarchia_env.show import Show, frames_of
+    from tetrarchia_env.game import Game
 
     if analyse and not html:
         raise TetrarchiaError(f"--analyse {analyse} is shown on a page: give --html too")
@@ -49,17 +48,17 @@ def replay(
         raise TetrarchiaError(f"--agents {agents} play on in the browser: give --render browser too")
     check_presentation(speed, render, film, html, source=file)
     played = checked_replay(file)
+    game = Game.from_replay(played)
     if render == "browser":
-        in_browser(Session.from_actions(played.options, played.seed, [text for _, text in played.actions]), agents, film or html)
+        in_browser(game, agents, film or html)
         return
-    show = Show(frames_of(played))
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_text_atomic(html, replay_page(show.all(), printable(file.stem), analysis_of(played, analyse) if analyse else None))
+        write_text_atomic(html, replay_page(list(game.frames()), printable(file.stem), analysis_of(played, analyse) if analyse else None))
         print(f"written: {printable(html)}")
     if render or film or not html:
-        present(show, speed, render, film)
+        present(game, speed, render, film)
 
 
 def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":

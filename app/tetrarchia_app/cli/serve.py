@@ -12,9 +12,9 @@ from tetrarchia_env.errors import TetrarchiaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tetrarchia_app.playing.session import Session
     from tetrarchia_app.web.house import House
     from tetrarchia_app.web.workers import Offer
+    from tetrarchia_env.game import Game
 
 PANEL = "Play and watch"
 EXAMPLES = (
@@ -42,7 +42,7 @@ def serve(
     server.run(house, lobby_data(house), place, server.entrance_at(host), opens=open_)
 
 
-def in_browser(session: "Session", agents: str | None, goal: Path | None) -> None:
+def in_browser(game: "Game", agents: str | None, goal: Path | None) -> None:
     """One game in the browser, live: agents play on in it, the best if none are named, and any seat can be taken over.
 
     ValueError if a file is wanted too.
@@ -58,7 +58,7 @@ def in_browser(session: "Session", agents: str | None, goal: Path | None) -> Non
     names = named(agents) if agents else []
     with TemporaryDirectory() as folder:
         house = open_house(agents or "", Path(folder))
-        room = house.make(session, protocol.Setup(emperors=assign_players(names or [house.stand_in(session.options)])))
+        room = house.make(game, protocol.Setup(emperors=assign_players(names or [house.stand_in(game.options)])))
         server.run(house, lobby_data(house), server.bound("127.0.0.1", 0), server.entrance_at("127.0.0.1"), first=f"/seat/{room.watch}")
 
 

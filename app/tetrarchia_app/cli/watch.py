@@ -27,20 +27,18 @@ def watch(
     save: Save = None,
 ) -> None:
     """Watch agents play one game: in the terminal with keys, in a window, live in the browser, or as a film; plain lines into a pipe."""
-    from tetrarchia_app.playing.session import Session
     from tetrarchia_app.terminal.present import check_presentation, present
-    from tetrarchia_env.notation import action_id, record_replay, save_replay
-    from tetrarchia_env.show import Show, frames_of_play
+    from tetrarchia_env.game import Game
+    from tetrarchia_env.notation import save_replay
 
     check_presentation(speed, render, film, save)
-    options = game_options(level, variants, modules, scenario)
+    game = Game.from_options(game_options(level, variants, modules, scenario), seed)
     if render == "browser":
-        in_browser(Session(options, seed), agents, film or save)
+        in_browser(game, agents, film or save)
         return
-    policy = game_policy(agents, seed)
-    show = Show(frames_of_play(options, seed, policy))
-    present(show, speed, render, film)
+    game.policy = game_policy(agents, seed)
+    present(game, speed, render, film)
     if save:
-        actions = [action_id(str(frame.action)) for frame in show.all()[1:]]  # what was not watched is played now
-        save_replay(record_replay(options, seed, actions), save)
+        game.play_to_end()
+        save_replay(game.replay(), save)
         print(f"saved: {printable(save)}")

@@ -1,22 +1,21 @@
 """A person at the terminal plays some of the Emperors, or all; agents play the others. Works on a pipe too."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import wrap
 
 from tetrarchia_app.playing.choices import Choice, choices, chosen, links
-from tetrarchia_app.playing.session import Session
 from tetrarchia_app.terminal.printing import ending, turn_lines
 from tetrarchia_app.terminal.surroundings import is_terminal, wants_colour, window
-from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.game import Game
 from tetrarchia_env.messages import did_you_mean, printable
 from tetrarchia_env.notation import save_replay
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.text import draw_brief, draw_text
-from tetrarchia_env.show import Frame, Policy
 
 FEWEST = 4  # lines of the story that stay below the board
 WHOLE = "\N{NO-BREAK SPACE}"  # no line ends at it
@@ -44,8 +43,8 @@ def emperors_named(names: str) -> list[str]:
 class Player:
     """The talk with the person."""
 
-    def __init__(self, session: Session, policies: Mapping[str, Policy]) -> None:
-        self._session = session
+    def __init__(self, game: Game, policies: Mapping[str, Callable[[Game], int]]) -> None:
+        self._game = game
         self._policies = policies  # of the agents; whom it does not name, the person plays
         self._told = 0  # the number of the last frame that was told
         self._taken_back: list[str] = []  # and what is to be told besides
@@ -54,22 +53,22 @@ class Player:
         """Play to the end of the game, or until the person stops."""
         with suppress(ImportError):
             import readline  # noqa: F401  # arrow keys and a memory for `input`
-        while not self._session.is_over:
+        while not self._game.is_over:
             if not self._decide():
                 return
-        self._print(self._news(), [ending(self._session.frames[-1].snapshot)])
+        self._print(self._news(), [ending(self._game.snapshot())])
 
     def _decide(self) -> bool:
         """One decision of whoever is to act; whether to go on."""
-        policy = self._policies.get(self._session.agent)
+        policy = self._policies.get(self._game.agent)
         if policy is None:
             return self._ask()
-        self._session.play(policy(self._session.game, legal_masks(self._session.game)[0]))
+        self._game.play(policy(self._game))
         return True
 
     def _ask(self) -> bool:
         """Until something was done, or the person stops."""
-        offered = choices(self._session.game)
+        offered = choices(self._game.position)
         self._print(self._news(), [*self._links(), *menu(offered, window()[0])])
         while (typed := self._read()) is not None:
             if typed and self._obey(typed, offered):
@@ -78,10 +77,10 @@ class Player:
 
     def _read(self) -> str | None:
         """A line without its outer blanks; None to stop."""
-        snapshot = self._session.frames[-1].snapshot
+        snapshot = self._game.snapshot()
         points = f", {snapshot['ip']} IP" if snapshot["phase"] == "roman" else ""
         try:
-            typed = input(f"{self._session.agent}{points} > ").strip()
+            typed = input(f"{self._game.agent}{points} > ").strip()
         except EOFError:
             print()
             return None
@@ -106,15 +105,15 @@ class Player:
         except ValueError as error:
             print(f"  {printable(error)}")
             return False
-        self._session.play(choice.action)
+        self._game.play(choice.action)
         return True
 
     def _undo(self) -> bool:
-        undone = self._session.frames[-1]
-        if not self._session.undo():
+        undone = self._game.frame(len(self._game.moves))
+        if not self._game.undo():
             print("  there is nothing to take back: dice have fallen, or the turn has just begun")
             return False
-        self._told = self._session.frames[-1].number
+        self._told = len(self._game.moves)
         self._taken_back = [f"  taken back: {undone.action}"]
         return True
 
@@ -122,7 +121,7 @@ class Player:
         try:
             if not name:
                 raise TetrarchiaError("give the file a name: save game.json")
-            save_replay(self._session.replay(), Path(name).expanduser())
+            save_replay(self._game.replay(), Path(name).expanduser())
             print(f"  saved: {printable(name)}")
         except OSError as error:
             print(f"  {printable(error.filename)}: {error.strerror}")
@@ -131,8 +130,8 @@ class Player:
 
     def _news(self) -> list[str]:
         """What happened since this was last asked."""
-        steps = pairwise(self._session.frames[self._told :])
-        self._told = self._session.frames[-1].number
+        steps = pairwise(self._game.frames(self._told))
+        self._told = len(self._game.moves)
         lines, self._taken_back = self._taken_back, []
         for (_, by_agent), group in groupby(steps, key=self._kind):
             told = list(group)
@@ -145,8 +144,8 @@ class Player:
 
     def _links(self) -> list[str]:
         """Of the space on which he stands, for whoever does not know the map by heart."""
-        ways = [way.replace(" ", WHOLE) for way in links(self._session.game)]
-        place = self._session.frames[-1].snapshot["emperors"][self._session.agent]
+        ways = [way.replace(" ", WHOLE) for way in links(self._game.position)]
+        place = self._game.snapshot()["emperors"][self._game.agent]
         lines = wrap(f"from {place}: {', '.join(ways)}", window()[0], initial_indent="  ", subsequent_indent="    ") if ways else []
         return [line.replace(WHOLE, " ") for line in lines]
 
@@ -161,7 +160,7 @@ class Player:
 
     def _board(self, width: int, room: int) -> list[str]:
         """The whole one; in a window that has not so many lines, what lies and stands on it."""
-        frame, colour = self._session.frames[-1], wants_colour()
+        frame, colour = self._game.frame(len(self._game.moves)), wants_colour()
         board = draw_text(frame.snapshot, colour=colour, dice=frame.dice, width=width, height=1000).split("\n")
         if len(board) <= room or not is_terminal():
             return board

@@ -5,9 +5,10 @@ from pathlib import Path
 from tetrarchia_app.terminal.printing import ending
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_output_paths
+from tetrarchia_env.game import Game
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation import Replay, load_replay, play_replay
-from tetrarchia_env.show import Show, check_speed
+from tetrarchia_env.render.frames import check_speed
 
 RENDERS = ("ansi", "human", "browser")
 
@@ -35,23 +36,23 @@ def checked_replay(file: Path) -> Replay:
     return game
 
 
-def present(show: Show, speed: float, render: str | None, film: Path | None) -> None:
+def present(game: Game, speed: float, render: str | None, film: Path | None) -> None:
     """In the terminal or in a window, unless only a film is wanted; then the film."""
     if render == "human":
         from tetrarchia_env.render.window import open_window
 
-        open_window(show, speed)
+        open_window(game.frame, speed)
     elif render or not film:
         from tetrarchia_app.terminal.viewer import view
 
-        view(show, speed)
+        view(game, speed)
     if film:
-        _shoot(show, speed, film)
+        _shoot(game, speed, film)
 
 
-def _shoot(show: Show, speed: float, film: Path) -> None:
+def _shoot(game: Game, speed: float, film: Path) -> None:
     from tetrarchia_env.render.film import save_film
 
-    frames = show.all()
-    save_film(frames, film, speed)
-    print(f"{ending(frames[-1].snapshot)}\nwritten: {printable(film)}")
+    game.play_to_end()
+    save_film(list(game.frames()), film, speed)
+    print(f"{ending(game.snapshot())}\nwritten: {printable(film)}")

@@ -4,27 +4,20 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
 from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.game import Game
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.show import Frame, Show
+from tetrarchia_env.render.frames import Frame
 
 TOLD_BY_RESULT = ("attack", "dux attack", "secure", "boost", "block", "accept")  # the text alone does not say what came of it
 
 
-def print_show(show: Show) -> None:
+def print_game(game: Game) -> None:
     """A line for each turn and its events below it, as they come, then how it ended."""
-    for _, steps in groupby(pairwise(frames(show)), key=lambda step: step[0].snapshot["turn"]):
+    for _, steps in groupby(pairwise(game.frames()), key=lambda step: step[0].snapshot["turn"]):
         for line in turn_lines(list(steps)):
             print(line)
         print(end="", flush=True)
-    print(f"\n{ending(show.all()[-1].snapshot)}", flush=True)
-
-
-def frames(show: Show) -> Iterator[Frame]:
-    """One after the other, each made when it is asked for."""
-    number = 0
-    while (frame := show.frame(number)).number == number:
-        yield frame
-        number += 1
+    print(f"\n{ending(game.snapshot())}", flush=True)
 
 
 def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:

@@ -3,25 +3,26 @@
 import time
 from collections.abc import Callable
 
-from tetrarchia_app.terminal.printing import ending, print_show
+from tetrarchia_app.terminal.printing import ending, print_game
 from tetrarchia_app.terminal.surroundings import is_interactive, wants_colour, window
+from tetrarchia_env.game import Game
+from tetrarchia_env.render.frames import MAX_SPEED, MIN_SPEED
 from tetrarchia_env.render.text import draw_brief, draw_text
-from tetrarchia_env.show import FASTEST, SLOWEST, Show
 
 WIDTH, HEIGHT = 100, 33  # of a window that shows the board and a little of the story
 LOG = 60  # lines of the past that are kept at hand
 HELP = "space play/pause   <- -> action   up down turn   Home End   + - speed   12 Enter jump   q quit"
 
 
-def view(show: Show, speed: float) -> None:
+def view(game: Game, speed: float) -> None:
     """Show it to the person at the terminal until he quits; without one print it and wait for nothing."""
     if not is_interactive():
-        print_show(show)
+        print_game(game)
         return
     from tetrarchia_app.terminal.screen import open_screen
 
-    show.frame(1)  # mistakes and the compiler's message come before the screen is taken
-    viewer = Viewer(show, speed)
+    game.frame(1)  # mistakes and the compiler's message come before the screen is taken
+    viewer = Viewer(game, speed)
     with open_screen() as screen:
         screen.show(viewer.lines())
         while viewer.press(screen.key(viewer.wait())):
@@ -33,13 +34,13 @@ def view(show: Show, speed: float) -> None:
 class Viewer:
     """Where we are in a show, and what each key does about it."""
 
-    def __init__(self, show: Show, speed: float) -> None:
-        self._show = show
+    def __init__(self, game: Game, speed: float) -> None:
+        self._game = game
         self._speed = speed
         self._typed = ""
         self._last: int | None = None  # the number of the last frame, once it was seen
         self._play(True)
-        self.frame = show.frame(0)
+        self.frame = game.frame(0)
 
     def wait(self) -> float | None:
         """Seconds until the next action is to be shown; None: only a key goes on."""
@@ -78,7 +79,7 @@ class Viewer:
         for number in range(self.frame.number - 1, 0, -1):
             if len(lines) >= LOG:
                 break
-            lines = [*(f"  {line}" for line in self._show.frame(number).story), *lines]
+            lines = [*(f"  {line}" for line in self._game.frame(number).story), *lines]
         return lines
 
     def _state(self) -> str:
@@ -95,7 +96,7 @@ class Viewer:
 
     def _go(self, number: int) -> None:
         """There, or to the last frame; nothing plays on after it."""
-        self.frame = self._show.frame(max(number, 0))
+        self.frame = self._game.frame(max(number, 0))
         if self.frame.number < number or self.frame.snapshot["outcome"] != "running":
             self._last = self.frame.number
         self._play(self._playing and self._last != self.frame.number)
@@ -106,7 +107,7 @@ class Viewer:
 
     def _next_turn(self) -> None:
         turn, number = self.frame.snapshot["turn"], self.frame.number + 1
-        while self._show.frame(number).number == number and self._turn(number) == turn:
+        while self._game.frame(number).number == number and self._turn(number) == turn:
             number += 1
         self._step(number)
 
@@ -119,11 +120,15 @@ class Viewer:
         self._step(number)
 
     def _turn(self, number: int) -> int:
-        return int(self._show.frame(number).snapshot["turn"])
+        return int(self._game.frame(number).snapshot["turn"])
 
     def _change_speed(self, factor: float) -> None:
-        self._speed = min(max(self._speed * factor, SLOWEST), FASTEST)
+        self._speed = min(max(self._speed * factor, MIN_SPEED), MAX_SPEED)
         self._due = min(self._due, time.monotonic() + 1 / self._speed)
+
+    def _to_end(self) -> None:
+        self._game.play_to_end()
+        self._step(len(self._game.moves) + 1)
 
     def _jump(self) -> None:
         if self._typed:
@@ -145,5 +150,5 @@ _DEEDS: dict[str, Callable[[Viewer], None]] = {
     **dict.fromkeys(("down", "n", "page down"), Viewer._next_turn),
     **dict.fromkeys(("up", "p", "page up"), Viewer._previous_turn),
     **dict.fromkeys(("home", "g"), lambda viewer: viewer._step(0)),
-    **dict.fromkeys(("end", "G"), lambda viewer: viewer._step(len(viewer._show.all()))),
+    **dict.fromkeys(("end", "G"), lambda viewer: viewer._to_end()),
 }

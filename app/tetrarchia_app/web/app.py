@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket
 
 from tetrarchia_app.web import documents
 from tetrarchia_app.web.connection import CLOSED, Connection
-from tetrarchia_app.web.house import House, session_of
+from tetrarchia_app.web.house import House, game_of
 from tetrarchia_app.web.protocol import LARGEST_SETUP, read_setup
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import replay_data
@@ -137,7 +137,7 @@ async def _static(request: Request) -> Response:
 async def _make_room(house: House, request: Request) -> Response:
     try:
         setup = read_setup(await _body(request))
-        room = house.make(await asyncio.to_thread(session_of, setup), setup)  # a long replay takes a second
+        room = house.make(await asyncio.to_thread(game_of, setup), setup)  # a long replay takes a second
     except ValueError as error:
         return JSONResponse({"sentence": sanitize_line(str(error))}, 400)
     house.rooms[room.name].go_on()
@@ -162,16 +162,16 @@ async def _seat(house: House, lobby_data: dict[str, Any], request: Request) -> R
 
 async def _replay(house: House, request: Request) -> Response:
     door = house.behind(request.path_params["link"])
-    if door is None or door[0].room.session.seed is None:
+    if door is None or door[0].room.game.seed is None:
         return Response("there is no replay here", 404)
-    return _download(json.dumps(replay_data(door[0].room.session.replay()), indent=1) + "\n", "tetrarchia.json")
+    return _download(json.dumps(replay_data(door[0].room.game.replay()), indent=1) + "\n", "tetrarchia.json")
 
 
 async def _snapshot(house: House, request: Request) -> Response:
     door, number = house.behind(request.path_params["link"]), request.query_params.get("number", "")
     if door is None or not number.isdecimal() or int(number) > door[0].room.number:
         return Response("there is no such position here", 404)
-    position = door[0].room.session.frames[int(number)].snapshot
+    position = door[0].room.game.frame(int(number)).snapshot
     return _download(msgspec.json.encode(position).decode(), f"tetrarchia-{number}.json")
 
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_app.playing.session import Session
 from tetrarchia_app.web import views
 from tetrarchia_app.web.connection import CLOSED, Connection
 from tetrarchia_app.web.journal import Journal
@@ -24,9 +22,10 @@ from tetrarchia_app.web.workers import Offer, Workers
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.game import Game
 from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.messages import did_you_mean
-from tetrarchia_env.notation import action_text, parse_replay, play_replay
+from tetrarchia_env.notation import parse_replay, play_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.study import Player as StudyPlayer
@@ -87,23 +86,23 @@ class House:
         """The room that a link leads to, and the player who comes by it; None instead of a player: he looks."""
         return self._doors.get(link)
 
-    def make(self, session: Session, setup: Setup) -> Room:
+    def make(self, game: Game, setup: Setup) -> Room:
         """A new room for this game; ValueError in one sentence if there can be none."""
-        return self._furnish(session, setup.emperors, setup.name, setup.consent)
+        return self._furnish(game, setup.emperors, setup.name, setup.consent)
 
-    def fork(self, session: Session, number: int, emperors: Sequence[str]) -> Room:
+    def fork(self, game: Game, number: int, emperors: Sequence[str]) -> Room:
         """A room that goes on from a position of another game."""
-        return self._furnish(cut(session, number), emperors)
+        return self._furnish(game.copy(number), emperors)
 
-    def _furnish(self, session: Session, emperors: Sequence[str], name: str = "", consent: bool = False) -> Room:
+    def _furnish(self, game: Game, emperors: Sequence[str], name: str = "", consent: bool = False) -> Room:
         if len(self.rooms) >= self.limits.rooms:
             raise TetrarchiaError(f"this server has {self.limits.rooms} rooms already: come back later")
         for emperor in emperors:
             if emperor not in PERSONS:
-                self.check_agent(emperor, session.options)
+                self.check_agent(emperor, game.options)
         players, seats = players_of(emperors, name)
         players[0].consent = consent and PERSONS[0] in emperors
-        room = Room(session, players, seats)
+        room = Room(game, players, seats)
         self.journal.begin(room)
         self._open(room)
         return room
@@ -142,7 +141,7 @@ class House:
             self._remove(live)
 
     def _kept(self, room: Room) -> float:
-        if room.session.is_over:
+        if room.game.is_over:
             return self.limits.finished
         return self.limits.idle if room.has_persons else self.limits.watched
 
@@ -201,14 +200,14 @@ class House:
 
 def study_game(room: Room, version: str) -> StudyGame | None:
     """The game as a study keeps it, with new random ids for persons; None if somebody did not agree, or it began elsewhere."""
-    if room.deeds is None or not all(player.consent for player in room.players if player.is_person) or room.session.seed is None:
+    if room.deeds is None or not all(player.consent for player in room.players if player.is_person) or room.game.seed is None:
         return None
     stand_ins = sorted({deed.agent for deed in room.deeds if deed.agent} - {player.agent for player in room.players})
     players = [*room.players, *(Player(agent=agent) for agent in stand_ins)]
     number_of = {player.agent: number for number, player in enumerate(players)}
     deciders = tuple(number_of[deed.agent] if deed.agent else deed.player for deed in room.deeds)
     seconds = tuple(deed.seconds for deed in room.deeds)
-    return StudyGame(room.session.replay(), tuple(map(_studied, players)), room.seats, deciders, seconds, version)
+    return StudyGame(room.game.replay(), tuple(map(_studied, players)), room.seats, deciders, seconds, version)
 
 
 def _studied(player: Player) -> StudyPlayer:
@@ -224,39 +223,24 @@ def players_of(emperors: Sequence[str], name: str = "") -> tuple[list[Player], l
     return players, [order.index(one) for one in emperors]
 
 
-def session_of(setup: Setup) -> Session:
+def game_of(setup: Setup) -> Game:
     """The game that a room is made for; ValueError in one sentence."""
     if setup.snapshot is not None:
-        session = Session.from_snapshot(setup.snapshot)
+        game = Game.restore(setup.snapshot)
     elif setup.replay is not None:
-        session = _from_replay(setup.replay, setup.number)
+        game = _from_replay(setup.replay, setup.number)
     else:
         options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup)
-        session = Session(options, secrets.randbits(32) if setup.seed is None else setup.seed)
-    if session.options.max_turns > MOST_TURNS:
-        raise TetrarchiaError(f"a game in a room has at most {MOST_TURNS} turns, not {session.options.max_turns}")
-    return session
+        game = Game.from_options(options, setup.seed)
+    if game.options.max_turns > MOST_TURNS:
+        raise TetrarchiaError(f"a game in a room has at most {MOST_TURNS} turns, not {game.options.max_turns}")
+    return game
 
 
-def _from_replay(content: dict[str, Any], number: int | None) -> Session:
+def _from_replay(content: dict[str, Any], number: int | None) -> Game:
     replay = parse_replay(content)
     if len(replay.actions) > MOST_ACTIONS:
         raise TetrarchiaError(f"a game in a room has at most {MOST_ACTIONS} actions, not {len(replay.actions)}")
     for _ in play_replay(replay):
         pass  # every step is checked
-    return Session.from_actions(replay.options, replay.seed, _texts(replay.actions[:number]))
-
-
-def _texts(actions: Iterable[tuple[str, str]]) -> list[str]:
-    return [text for _, text in actions]
-
-
-def cut(session: Session, number: int) -> Session:
-    """The same game after so many actions."""
-    actions = [action_text(move.action) for move in session.moves[:number]]
-    if session.seed is not None:
-        return Session.from_actions(session.options, session.seed, actions)
-    begun = Session.from_snapshot(session.frames[0].snapshot)
-    for move in session.moves[:number]:
-        begun.play(move.action)
-    return begun
+    return Game.from_replay(replay, number)

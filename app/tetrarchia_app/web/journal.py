@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tetrarchia_app.playing.session import Session
 from tetrarchia_app.web.room import Deed, Player, Room
 from tetrarchia_env.files import file_lock, read_bounded, write_text_atomic
-from tetrarchia_env.notation import Snapshot, action_id, action_text, snapshot
+from tetrarchia_env.game import Game
+from tetrarchia_env.notation import Snapshot, action_text, snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.schema import sanitize_line
 
@@ -60,11 +60,11 @@ class Journal:
 
     def begin(self, room: Room) -> None:
         """Write what it is made of, with all that was played so far."""
-        session = room.session
-        start = None if session.seed is not None else snapshot(session.positions[0])
-        actions = [action_text(move.action) for move in session.moves]
+        game = room.game
+        start = None if game.seed is not None else snapshot(game.positions[0])
+        actions = [action_text(move.action) for move in game.moves]
         seats: Any = room.seats
-        beginning = Beginning(session.options.arguments(), session.seed, start, actions, room.players, seats, room.watch, room.deeds)
+        beginning = Beginning(game.options.arguments(), game.seed, start, actions, room.players, seats, room.watch, room.deeds)
         write_text_atomic(self._file(room), msgspec.json.encode(beginning).decode() + "\n")
         os.chmod(self._file(room), 0o600)
 
@@ -99,7 +99,7 @@ class Journal:
 def _room(path: Path) -> Room:
     first, *others = read_bounded(path, LARGEST).split(b"\n")
     beginning = msgspec.json.decode(first, type=Beginning)
-    room = Room(_session(beginning), beginning.players, beginning.seats, beginning.watch, path.stem)
+    room = Room(_game(beginning), beginning.players, beginning.seats, beginning.watch, path.stem)
     room.deeds = beginning.deeds
     for line in others[:-1]:  # what stands after the last end of a line is torn, or nothing
         _repeat(room, msgspec.json.decode(line, type=Event))
@@ -107,22 +107,23 @@ def _room(path: Path) -> Room:
     return room
 
 
-def _session(beginning: Beginning) -> Session:
+def _game(beginning: Beginning) -> Game:
     if beginning.start is not None:
-        session = Session.from_snapshot(beginning.start)
-        for text in beginning.actions:
-            session.play(action_id(text))
-        return session
-    return Session.from_actions(Options.of(**beginning.options), beginning.seed or 0, beginning.actions)
+        game = Game.restore(beginning.start)
+    else:
+        game = Game.from_options(Options.of(**beginning.options), beginning.seed or 0)
+    for text in beginning.actions:
+        game.play(text)
+    return game
 
 
 def _repeat(room: Room, event: Event) -> None:
     if event.play is not None:
-        room.session.play(action_id(event.play))
+        room.game.play(event.play)
         if room.deeds is not None and event.deed is not None:
             room.deeds.append(event.deed)
     elif event.undo:
-        room.session.undo()
+        room.game.undo()
         del (room.deeds or [])[-1:]
     elif event.player is not None and event.now is not None:
         room.players[event.player] = event.now

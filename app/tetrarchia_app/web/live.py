@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tetrarchia_app.web import protocol, views
 from tetrarchia_app.web.connection import REPLACED, Connection
 from tetrarchia_app.web.journal import Event
@@ -73,7 +75,7 @@ class LiveRoom:
         room, agent = self.room, self.room.agent_asked
         if self._asked is None and agent is not None and (room.has_persons or room.number < self._wanted):
             most = MANY if room.has_persons else self._wanted - room.number
-            self._asked = Request(room.session.game, self.env_id, room.decided_by(agent), most, self._hear)
+            self._asked = Request(room.game.position, self.env_id, room.decided_by(agent), most, self._hear)
             self._house.workers.ask(agent, self._asked)
 
     def _hear(self, answer: Answer) -> None:
@@ -82,7 +84,7 @@ class LiveRoom:
         try:
             if isinstance(answer.action, Exception):
                 raise answer.action
-            self._played(self.room.session.play(answer.action))
+            self._played(self.room.game.play_pieces(answer.action))
             self.go_on()
         except Exception as error:  # an agent's mistake must not end the room
             self._let_go()
@@ -98,16 +100,16 @@ class LiveRoom:
 
     def _played(self, pieces: tuple[Piece, ...]) -> None:
         room = self.room
-        self._note(Event(play=action_text(room.session.moves[-1].action), deed=self._deed()))
+        self._note(Event(play=action_text(room.game.moves[-1].action), deed=self._deed()))
         steps = views.steps(room, pieces) if self.connections else []
         self._tell_all(lambda page: views.move(room, steps, page.known))
         self._tell_decision()
-        if room.session.is_over:
+        if room.game.is_over:
             self._house.finished(room)
 
     def _deed(self) -> Deed:
         """Who took the last action, and how long."""
-        seat = self.room.seats[EMPERORS.index(self.room.session.moves[-1].agent)]
+        seat = self.room.seats[EMPERORS.index(self.room.game.moves[-1].agent)]
         seconds, self._since = round(time.monotonic() - self._since, 3), time.monotonic()
         deed = Deed(seat, self.room.players[seat].asked, seconds)
         if self.room.deeds is not None:
@@ -168,7 +170,7 @@ class LiveRoom:
             raise TetrarchiaError("only a person who plays may propose who stands in for another")
         if message.player in self.present:
             raise TetrarchiaError("this person is here and plays himself")
-        self._house.check_agent(message.agent, self.room.session.options)
+        self._house.check_agent(message.agent, self.room.game.options)
 
     def _take_seat_back(self, player: int | None) -> None:
         if player is not None and self.room.players[player].stand_in:
@@ -179,21 +181,28 @@ class LiveRoom:
     def _take_over(self, page: Connection, message: protocol.TakeOver) -> None:
         if message.number > self.room.number:
             raise TetrarchiaError(f"only {self.room.number} actions have been played, not {message.number}")
-        stand_in = self._house.stand_in(self.room.session.options)
+        stand_in = self._house.stand_in(self.room.game.options)
         played = [message.agent or player.asked or stand_in for player in self.room.players]
         seats = [played[seat] for seat in self.room.seats]
         emperors: Any = tuple("person 1" if name in message.emperors else seat for name, seat in zip(EMPERORS, seats, strict=True))
-        fork = self._house.fork(self.room.session, message.number, emperors)
+        fork = self._house.fork(self.room.game, message.number, emperors)
         page.send({"type": "go", "address": f"/seat/{fork.players[0].link}"})
 
     def _coach(self, page: Connection, message: protocol.Coach) -> None:
-        if message.number != self.room.number or self.room.session.is_over:
+        if message.number != self.room.number or self.room.game.is_over:
             raise TetrarchiaError("there is nothing to decide in this position")
-        game = self.room.session.game.copy()
+        game = self.room.game.position.copy()
         self._house.think(page, "coach", self._house.services.coach, game, number=message.number)
 
     def _analyse(self, page: Connection, message: protocol.Analyse) -> None:
-        self._house.think(page, "analysis", self._house.analysis, *self.room.session.course())
+        game = self.room.game
+        self._house.think(
+            page,
+            "analysis",
+            self._house.analysis,
+            np.concatenate(game.positions),
+            np.array([move.action for move in game.moves], dtype=np.int64),
+        )
 
     def _note(self, event: Event) -> None:
         self.room.touched = time.time()

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from tetrarchia_app.playing.session import Session
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import Piece
-from tetrarchia_env.notation import action_id, legal_actions
+from tetrarchia_env.game import Game
 
 LINK = 24  # bytes of chance in a link: nobody guesses one
 
@@ -51,24 +50,24 @@ class Deed(Struct):
 class Room:
     """The game is the engine's record; what is kept beside it are the players."""
 
-    def __init__(self, session: Session, players: Sequence[Player], seats: Sequence[int], watch: str = "", name: str = "") -> None:
-        self.session = session
+    def __init__(self, game: Game, players: Sequence[Player], seats: Sequence[int], watch: str = "", name: str = "") -> None:
+        self.game = game
         self.players = list(players)
         self.seats = tuple(seats)  # the player of each Emperor in turn order
         self.watch = watch or new_link()  # the link for those who only look
         self.name = name or secrets.token_hex(8)
-        self.deeds: list[Deed] | None = None if session.moves else []  # None: the game was begun by others, elsewhere
+        self.deeds: list[Deed] | None = None if game.moves else []  # None: the game was begun by others, elsewhere
         self.touched = time.time()
 
     @property
     def number(self) -> int:
         """How many actions were played."""
-        return len(self.session.moves)
+        return len(self.game.moves)
 
     @property
     def decider(self) -> int | None:
         """The player who decides now."""
-        return None if self.session.is_over else self.seats[EMPERORS.index(self.session.agent)]
+        return None if self.game.is_over else self.seats[EMPERORS.index(self.game.agent)]
 
     @property
     def agent_asked(self) -> str | None:
@@ -92,27 +91,24 @@ class Room:
         """The action of a person; ValueError if it is not his decision, not legal, or meant for another position."""
         self._check_position(number)
         if player is None or player != self.decider or self.players[player].asked:
-            raise TetrarchiaError(f"it is not your decision: {self.session.agent} decides")
-        action = action_id(text)
-        if action not in legal_actions(self.session.game):
-            raise TetrarchiaError(f"{text!r} is not legal for {self.session.agent} now")
-        return self.session.play(action)
+            raise TetrarchiaError(f"it is not your decision: {self.game.agent} decides")
+        return self.game.play_pieces(text)
 
     def undo(self, player: int | None, number: int) -> None:
         """Take back an action of his own; ValueError if it is another's, or dice fell."""
         self._check_position(number)
         if not self.may_undo(player):
             raise TetrarchiaError("there is nothing that you may take back: dice have fallen, or the turn has just begun")
-        self.session.undo()
+        self.game.undo()
 
     def may_undo(self, player: int | None) -> bool:
         """Whether the last action was his and can be taken back."""
-        if player is None or not self.session.may_undo or self.players[player].asked:
+        if player is None or not self.game.can_undo or self.players[player].asked:
             return False
-        return self.seats[EMPERORS.index(self.session.moves[-1].agent)] == player
+        return self.seats[EMPERORS.index(self.game.moves[-1].agent)] == player
 
     def _check_position(self, number: int) -> None:
-        if self.session.is_over:
+        if self.game.is_over:
             raise TetrarchiaError("the game is over")
         if number != self.number:
             raise TetrarchiaError(f"this was meant for the position after {number} actions, and {self.number} have been played")

@@ -10,11 +10,11 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
 from tetrarchia_env.notation import fast_view, snapshot
+from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import words
 from tetrarchia_env.render.shapes import Part
 from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import curve, marks, thoughts
-from tetrarchia_env.show import Frame
 
 Data = dict[str, Any]
 PARTS: dict[Part, int] = {}  # every piece at its place that was ever sent, with its number: at most some thousand
@@ -44,7 +44,7 @@ def _numbered(part: Part) -> int:
 
 def position(room: Room, number: int, known: set[int]) -> Data:
     """The game after so many actions."""
-    return {"type": "position", "number": number, "view": Shown(room.session.frames[number]).view(known)}
+    return {"type": "position", "number": number, "view": Shown(room.game.frame(number)).view(known)}
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Step:
 
 def steps(room: Room, played: Sequence[Piece]) -> list[Step]:
     """The pieces of the last action that tell something, with the dice of silent ones before; the last leads to the position itself."""
-    agent = room.session.moves[-1].agent
-    dice = room.session.moves[-2].dice if len(room.session.moves) > 1 else ""
+    agent = room.game.moves[-1].agent
+    dice = room.game.moves[-2].dice if len(room.game.moves) > 1 else ""
     found, fallen = [], tuple[int, ...]()
     for piece in played:
         dice, fallen = piece.dice or dice, fallen + piece.fallen
@@ -80,8 +80,8 @@ def move(room: Room, done: Sequence[Step], known: set[int]) -> Data:
 
 def entry(room: Room, number: int) -> Data:
     """What the log says of an action; 0 is the beginning."""
-    before = fast_view(room.session.positions[max(number - 1, 0)])
-    played = room.session.moves[number - 1] if number else None
+    before = fast_view(room.game.positions[max(number - 1, 0)])
+    played = room.game.moves[number - 1] if number else None
     lines = played.story if played else ("the game begins",)
     agent = played.agent if played else None
     return {"turn": int(before.turn) + 1, "emperor": EMPERORS[before.emperor], "agent": agent, "lines": lines}
@@ -107,9 +107,9 @@ def log_entries(room: Room) -> Data:
 def decision(room: Room, player: int | None) -> Data:
     """Who decides, and for him what he may choose from."""
     is_his = player is not None and player == room.decider and room.agent_asked is None
-    offered = previews(room.session.game) if is_his else None
+    offered = previews(room.game.position) if is_his else None
     return {
-        "type": "decision", "number": room.number, "agent": None if room.session.is_over else room.session.agent,
+        "type": "decision", "number": room.number, "agent": None if room.game.is_over else room.game.agent,
         "asked": room.agent_asked, "choices": offered, "mayUndo": room.may_undo(player),
     }  # fmt: skip
 
@@ -126,5 +126,5 @@ def people(room: Room, player: int | None, here: Iterable[int], wanted: Data) ->
     ]  # fmt: skip
     return {
         "type": "people", "players": seats, "you": player, "watch": f"/seat/{room.watch}", "alone": not room.has_persons,
-        "wanted": wanted, "hasReplay": room.session.seed is not None,
+        "wanted": wanted, "hasReplay": room.game.seed is not None,
     }  # fmt: skip
