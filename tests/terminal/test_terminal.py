@@ -244,7 +244,7 @@ def test_closed_pipe_is_no_error() -> None:
     [
         (["watch", "--agents", "nero"], "unknown agent 'nero'"),
         (["watch", "--render", "oil"], "--render is ansi or human or browser, not 'oil'"),
-        (["watch", "--speed", "0"], "from 0.01 to 1000"),
+        (["watch", "--speed", "0"], "0.01 to 1000"),
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["play", "--emperors", "nero"], "unknown Emperor 'nero'"),
         (["play", "--save", "no/such/folder/game.json"], "there is no folder"),
