@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tetrarchia_env.show import frames_of_play
 
 from helpers.witness import Witness
 from tetrarchia_agents import Actions, TeamPolicy, make_agent, make_agents, rollout
@@ -40,7 +39,7 @@ def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> Non
     game, agent = Game(level=level, seed=11), make_agent(name)
     while not game.is_over:
         game.play_turn(agent)
-    watched = list(frames_of_play(options, 11, game_policy(name, 11)))
+    watched = list(Game.from_options(options, 11, game_policy(name, 11)).frames())
 
     (played,) = rollout(name, [11], level=level)
 
