@@ -244,12 +244,13 @@ class Game(GameState):
         chosen = action_id(action) if isinstance(action, str) else action
         with self.thread_guard:
             self.check_legal(chosen)
-            agent, pieces = self.agent, tuple(narrate_pieces(self.position, int(chosen)))
-            story = tuple(line for piece in pieces for line in piece.lines)
-            dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
-            self.moves.append(Move(agent, int(chosen), story, dice))
-            self.positions.append(pieces[-1].after)
-            self._show_last()
+            pieces = tuple(narrate_pieces(self.position, int(chosen)))
+            self._story = tuple(line for piece in pieces for line in piece.lines)
+            self._dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
+            self.moves.append(Move(self.agent, int(chosen), self._story, self._dice))
+            self.position = self.position.copy()
+            batch.step(self.position, np.array([chosen]), self.masks)
+            self.positions.append(self.position)
         return pieces
 
     def _show_last(self) -> None:
