@@ -26,7 +26,7 @@ play: $(READY) ## play in the browser, with trained colleagues or with friends
 test thorough: export OMP_NUM_THREADS = 1 # threads of torch in each of several processes would only wait for each other
 test: $(READY) ## run the tests, the fast ones first
 	@echo "test: one game, so that the workers find most of it compiled ($(COMPILES))"
-	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:turns=2 --seed 1 > /dev/null
+	@$(BIN)/tetrarchia watch --agents random,greedy,planner,ppo:candidates=2 --seed 1 > /dev/null
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow and not thorough"
 	@echo "test: slow tests"

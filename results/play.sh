@@ -35,9 +35,9 @@ for agent in ppo ppo:ppo-1; do
   play --agents $agent --level 4200,5300,4211,4222 --games 3000 --out results/main/${agent#ppo:}.jsonl
 done
 # Search, at the standard levels and as a ladder.
-play --agents ppo:turns=32 --level 4200,4211,4222 --games 3000 --out results/main/turns-32.jsonl
-play --agents ppo:turns=32 --level 5300 --games 1000 --out results/main/turns-32-5300.jsonl
-for turns in 1 4 8 16 64; do
-  play --agents ppo:turns=$turns --level 4222 --games 1000 --out results/ladder/turns-$turns.jsonl
+play --agents ppo:candidates=32 --level 4200,4211,4222 --games 3000 --out results/main/candidates-32.jsonl
+play --agents ppo:candidates=32 --level 5300 --games 1000 --out results/main/candidates-32-5300.jsonl
+for candidates in 1 4 8 16 64; do
+  play --agents ppo:candidates=$candidates --level 4222 --games 1000 --out results/ladder/candidates-$candidates.jsonl
 done
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay

@@ -1,46 +1,44 @@
-"""An action played by many dice, and the turn after it to its end: what means over chance are taken from.
+"""Samples of chance: an action, or an action and the rest of its turn, played with many different dice.
 
-The first two dice that fall come in each of their 36 ways equally often (stratified sampling), so that an attack is reckoned
-exactly. All actions in one position get the same dice (common random numbers), so that what differs between them is not luck.
+The first two dice are stratified: each of their 36 outcomes occurs equally often, so that the expected result of an attack is
+exact. All actions in one position meet the same dice (common random numbers), so that differences between them are not luck.
 """
 
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tetrarchia_env import batch
+from tetrarchia_env.agent import Actions, RngStates
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 
-Actions = NDArray[np.int64]
-RngStates = NDArray[np.uint64]
-Choose = Callable[[batch.Games], Actions]
-WAYS = 36  # that two dice can fall
-BLOCKS = 64  # sets of 36 RNG states, one for each way
-SAMPLES = 2 * WAYS
-TRIED = 1 << 14  # states among which there are BLOCKS of each way, many times as many as needed
+ChooseFn = Callable[[batch.Games], Actions]
+NUM_ROLLS = 36  # outcomes of two dice
+MAX_SETS = 64  # sets of 36 RNG states, one for each outcome
+DEFAULT_SAMPLES = 2 * NUM_ROLLS
+NUM_TRIED = 1 << 14  # RNG states searched; contains every outcome many more than MAX_SETS times
 
 
 def play_once(games: batch.Games, actions: Actions) -> batch.Games:
-    """A copy of each game after its action."""
+    """Return a copy of each game after its action."""
     after = games.copy()
     batch.step(after, actions, np.ones((len(after), ACTIONS), dtype=np.int8))
     return after
 
 
 def play_again(before: batch.Games, actions: Actions, rngs: RngStates) -> batch.Games:
-    """Each game after its action by each of its RNG states, a row of `rngs`; all of one game stand together."""
+    """Return each game after its action, once for each RNG state in its row of `rngs`; results of one game are consecutive."""
     copies = np.repeat(before, rngs.shape[1])
     copies["dice"] = rngs.ravel()
     return play_once(copies, np.repeat(actions, rngs.shape[1]))
 
 
-def turn_ends(games: batch.Games, actions: Actions, choose: Choose, samples: int) -> batch.Games:
-    """[games, samples] how the turn can end: after the action in each game, `choose` plays the rest of the turn in every copy.
+def turn_ends(games: batch.Games, actions: Actions, choose: ChooseFn, samples: int) -> batch.Games:
+    """Return [games, samples] positions after the turn: the action is played, then `choose` plays the rest of the turn.
 
-    Copies are made where the first dice fall. A game that ends without any is there as often as all others.
+    A game is copied when the first dice are rolled. A game that ends without dice is repeated.
     """
     ends = np.repeat(games, samples).reshape(len(games), samples)
     rows = np.arange(len(games))
@@ -54,31 +52,29 @@ def turn_ends(games: batch.Games, actions: Actions, choose: Choose, samples: int
             ends[rows[rolled]] = play_again(before[rolled], actions[rolled], rngs).reshape(-1, samples)
         rows = rows[~rolled & ~batch.is_over(after)]
         actions = choose(ends[rows, 0]) if len(rows) else actions[:0]
-    return _finished_turns(ends, games["turn"], choose)
-
-
-def _finished_turns(ends: batch.Games, turns: NDArray[np.int64], choose: Choose) -> batch.Games:
-    """Play on wherever the turn still lasts, because an attack was the first to roll dice."""
-    copies, turns = ends.ravel(), np.repeat(turns, ends.shape[1])
+    copies, turns = ends.ravel(), np.repeat(games["turn"], samples)  # an attack rolled the first dice: its turn continues
     while len(rows := np.flatnonzero(~batch.is_over(copies) & (copies["turn"] == turns))):
         copies[rows] = play_once(copies[rows], choose(copies[rows]))
     return copies.reshape(ends.shape)
 
 
-def stratified_rngs(games: batch.Games, samples: int = SAMPLES) -> RngStates:
-    """[games, samples] RNG states, in whole sets of 36; which ones depends on the game's own state, and tells nothing of its dice."""
-    if samples % WAYS or not 0 < samples <= WAYS * BLOCKS:
-        raise TetrarchiaError(f"samples come in sets of {WAYS}, at most {BLOCKS} of them, not {samples}")
-    first = batch.rng_states(games["dice"].copy()) % np.uint64(BLOCKS)
-    blocks = (first[:, np.newaxis] + np.arange(samples // WAYS, dtype=np.uint64)) % np.uint64(BLOCKS)
-    rngs: RngStates = _blocks()[blocks].reshape(len(games), samples)
+def stratified_rngs(games: batch.Games, samples: int = DEFAULT_SAMPLES) -> RngStates:
+    """Return [games, samples] RNG states in sets of 36, one for each outcome of two dice.
+
+    Which sets are used depends on the game's own RNG state, but they reveal nothing about its dice.
+    """
+    if samples % NUM_ROLLS or not 0 < samples <= NUM_ROLLS * MAX_SETS:
+        raise TetrarchiaError(f"samples must be a multiple of {NUM_ROLLS} from {NUM_ROLLS} to {NUM_ROLLS * MAX_SETS}; got {samples}")
+    first = batch.rng_states(games["dice"].copy()) % np.uint64(MAX_SETS)
+    sets = (first[:, np.newaxis] + np.arange(samples // NUM_ROLLS, dtype=np.uint64)) % np.uint64(MAX_SETS)
+    rngs: RngStates = _rng_sets()[sets].reshape(len(games), samples)
     return rngs
 
 
 @cache
-def _blocks() -> RngStates:
-    """[BLOCKS, 36]: in each block, two dice fall in every way."""
-    rngs = batch.rng_states(np.arange(TRIED, dtype=np.uint64))
-    after, six = rngs.copy(), np.ones((TRIED, 6), dtype=np.int8)
-    ways = 6 * batch.random_actions(six, after) + batch.random_actions(six, after)  # drawn as dice are
-    return np.stack([rngs[ways == way][:BLOCKS] for way in range(WAYS)], axis=1)
+def _rng_sets() -> RngStates:
+    """Return [MAX_SETS, 36] RNG states: in each set, two dice show every outcome once."""
+    rngs = batch.rng_states(np.arange(NUM_TRIED, dtype=np.uint64))
+    after, six = rngs.copy(), np.ones((NUM_TRIED, 6), dtype=np.int8)
+    rolls = 6 * batch.random_actions(six, after) + batch.random_actions(six, after)  # the same generator as the dice
+    return np.stack([rngs[rolls == roll][:MAX_SETS] for roll in range(NUM_ROLLS)], axis=1)

@@ -1,5 +1,7 @@
-"""A short name of what an agent does: its choices in fixed positions, and its weights; renaming a variable does not change it."""
+"""Fingerprints: short digests that identify an agent by what it does."""
 
+import json
+from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 
@@ -8,34 +10,51 @@ import numpy as np
 from tetrarchia_env.agent import Agent, begin_games
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, new_games, playout, rng_states
 from tetrarchia_env.constants import MODULES, VARIANTS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
 
-PROBES = (Options(), Options(variants=VARIANTS, modules=MODULES))  # an agent that refuses one of them is told from one that plays it
-STEPS = (0, 8, 20, 45)  # random ones before the position
-GAMES = 4  # for each of STEPS
-DIGITS = 12
+PROBES = (Options(), Options(variants=VARIANTS, modules=MODULES))  # the base game, and all variants and modules
+RANDOM_STEPS = (0, 8, 20, 45)  # played before the positions
+GAMES_PER_STEP = 4
+NUM_DIGITS = 12
 
 
 def fingerprint(agent: Agent) -> str:
-    """The first digits of a SHA-256 over choices and weights."""
-    digest, probe = sha256(getattr(agent, "weights_digest", bytes)()), getattr(agent, "reference", lambda: agent)()
+    """Return the first digits of a SHA-256 over an agent's weights, options and actions in fixed positions.
+
+    Args:
+        agent: The agent. Weights are what its method `weights_digest()` returns, if it has one. Options are the fields of a
+            dataclass with which it was made (numbers, texts and None), except fields with the metadata `{"fingerprint": False}`.
+
+    Returns:
+        Twelve hexadecimal digits. Refactoring an agent does not change them; other weights, options or actions do.
+    """
+    digest = sha256(getattr(agent, "weights_digest", bytes)())
+    digest.update(json.dumps(_options(agent), sort_keys=True).encode())
     for options in PROBES:
         games, masks = _positions(options)
         env_ids = np.arange(len(games))
-        begin_games(probe, env_ids)
+        begin_games(agent, env_ids)
         try:
-            digest.update(np.asarray(probe.act(games.copy(), masks.copy(), env_ids), dtype=np.int64).tobytes())
-        except ValueError:  # rules that it was not made for
+            digest.update(np.asarray(agent.act(games.copy(), masks.copy(), env_ids), dtype=np.int64).tobytes())
+        except TetrarchiaError:  # a network that does not know the actions of these rules
             digest.update(b"refused")
-    return digest.hexdigest()[:DIGITS]
+    return digest.hexdigest()[:NUM_DIGITS]
+
+
+def _options(agent: Agent) -> dict[str, int | float | str | None]:
+    if not is_dataclass(agent):
+        return {}
+    options = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init and field.metadata.get("fingerprint", True)}
+    return {name: value for name, value in options.items() if value is None or isinstance(value, int | float | str)}
 
 
 @cache
 def _positions(options: Options) -> tuple[Games, Masks]:
-    """The same for every agent, with RNG states that no game comes to."""
+    """Return positions of random games, with RNG states that do not occur in games."""
     found = []
-    for number, steps in enumerate(STEPS):
-        seeds = np.arange(number * GAMES, (number + 1) * GAMES, dtype=np.uint64)
+    for number, steps in enumerate(RANDOM_STEPS):
+        seeds = np.arange(number * GAMES_PER_STEP, (number + 1) * GAMES_PER_STEP, dtype=np.uint64)
         games, masks = new_games(options, seeds)
         playout(games, masks, rng_states(seeds), steps)
         found.append(games[~is_over(games)])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tetrarchia_agents.chance_samples import SAMPLES
+from tetrarchia_agents.chance_samples import DEFAULT_SAMPLES
 from tetrarchia_agents.position_analysis import Critic, advise
 from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions
@@ -23,7 +23,7 @@ PART = 32  # decisions that are judged together: some thousand positions
 Tell = Callable[[float], None]  # called with the share of the work that is done
 
 
-def analyse_replay(critic: Critic, replay: Replay, samples: int = SAMPLES, tell: Tell = lambda _: None) -> GameAnalysis:
+def analyse_replay(critic: Critic, replay: Replay, samples: int = DEFAULT_SAMPLES, tell: Tell = lambda _: None) -> GameAnalysis:
     """A recorded game; ValueError where it does not hold, or has actions that the network does not know."""
     actions = np.array([action_id(text) for _, text in replay.actions], dtype=np.int64)
     return analyse(critic, positions_of(replay), actions, samples, tell)
@@ -39,7 +39,9 @@ def positions_of(replay: Replay) -> batch.Games:
     return np.concatenate(found)
 
 
-def analyse(critic: Critic, positions: batch.Games, actions: Actions, samples: int = SAMPLES, tell: Tell = lambda _: None) -> GameAnalysis:
+def analyse(
+    critic: Critic, positions: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES, tell: Tell = lambda _: None
+) -> GameAnalysis:
     """Any stretch of a game: its positions one after the other, and the action between each and the next."""
     if len(positions) != len(actions) + 1:
         raise TetrarchiaError(f"{len(actions)} actions lead through {len(actions) + 1} positions, not {len(positions)}")

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.calibration import Amounts, Calibration, read_calibration, shares_of_a_win
 from tetrarchia_agents.cards import find_checkpoint
-from tetrarchia_agents.chance_samples import SAMPLES, turn_ends
-from tetrarchia_agents.ppo import BATCH, PPOAgent
+from tetrarchia_agents.chance_samples import DEFAULT_SAMPLES, turn_ends
+from tetrarchia_agents.ppo import BATCH_SIZE, PPOAgent
 from tetrarchia_agents.registry import make_agent
 from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions
@@ -33,13 +33,13 @@ class Critic:
         """Of each position; of a finished game 1 or 0."""
         chances = batch.is_won(games).astype(np.float64)
         running = np.flatnonzero(~batch.is_over(games))
-        for at in range(0, len(running), BATCH):
-            rows = running[at : at + BATCH]
+        for at in range(0, len(running), BATCH_SIZE):
+            rows = running[at : at + BATCH_SIZE]
             shares = shares_of_a_win(games[rows], self._values(games[rows]), self.calibration.reward)
             chances[rows] = self.calibration.win_probabilities(shares)
         return chances
 
-    def action_values(self, games: batch.Games, actions: Actions, samples: int = SAMPLES) -> Amounts:
+    def action_values(self, games: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES) -> Amounts:
         """The chance to win after the action in each game: at the end of the turn, which the policy plays on, in the mean over dice.
 
         In the middle of a turn a critic errs more than between two: actions are compared where all have the same behind them.
@@ -52,7 +52,7 @@ class Critic:
 
     def choose(self, games: batch.Games) -> Actions:
         """The likeliest action of each game."""
-        likeliest: Actions = self.agent.evaluate_positions(games)[0].argmax(axis=1)
+        likeliest: Actions = self.agent.evaluate(games)[0].argmax(axis=1)
         return likeliest
 
     def _values(self, games: batch.Games) -> NDArray[np.float32]:
@@ -71,14 +71,14 @@ def make_critic(name: str) -> Critic:
 
 def likeliest_actions(agent: PPOAgent, games: batch.Games, most: int = SHOWN) -> list[list[tuple[int, float]]]:
     """For each game that is not over: its likeliest actions, the first before the others, each with the policy's probability."""
-    log_probs, _ = agent.evaluate_positions(games)
+    log_probs, _ = agent.evaluate(games)
     best = np.argsort(-log_probs, axis=1, kind="stable")[:, :most]
     probabilities = np.exp(np.take_along_axis(log_probs, best, axis=1))
     rows = zip(best.tolist(), probabilities.tolist(), strict=True)
     return [[(action, probability) for action, probability in zip(*row, strict=True) if probability > 0] for row in rows]
 
 
-def advise(critic: Critic, games: batch.Games, most: int = SHOWN, samples: int = SAMPLES) -> list[list[Advice]]:
+def advise(critic: Critic, games: batch.Games, most: int = SHOWN, samples: int = DEFAULT_SAMPLES) -> list[list[Advice]]:
     """The coach: for each game that is not over, its likeliest actions and what each does to the chance to win."""
     likeliest = likeliest_actions(critic.agent, games, most)
     rows = np.repeat(np.arange(len(games)), [len(actions) for actions in likeliest])

@@ -28,4 +28,6 @@ def check_value(card: dict[str, Any], checkpoint: str) -> None:
     """ValueError if only the policy of this checkpoint was trained: neither by PPO nor by a search."""
     made = card.get("made", {})
     if "timesteps" not in made and not made.get("num_values"):
-        raise TetrarchiaError(f"checkpoint {checkpoint!r} has no trained value, which ppo:turns needs: choose one that was trained by PPO")
+        raise TetrarchiaError(
+            f"checkpoint {checkpoint!r} has no trained value, which ppo:candidates needs: choose one that was trained by PPO"
+        )

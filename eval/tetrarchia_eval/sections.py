@@ -46,7 +46,7 @@ from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
 Matches = Mapping[str, Match]  # by the names of their files: results/main/planner.jsonl
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 LONG = 12  # rows of a table that a reader opens
-RUNG = re.compile(r"ppo(:turns=\d+)?")
+RUNG = re.compile(r"ppo(:candidates=\d+)?")
 FEW = 1_000  # games: a row of fewer says little
 TESTS = (
     "A difference is that of two win rates, in points of a percent, or of two mean scores. Each p is corrected for the number of "

@@ -1,9 +1,9 @@
 """Agents by name, with options and fingerprints; who plays whom (R13.1); the page about them."""
 
 import re
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter_ns
 
 import pytest
 
@@ -137,18 +137,23 @@ def test_other_choices_make_another_agent_and_other_names_do_not() -> None:
     assert fingerprint(Renamed()) == fingerprint(Forgetful())
 
 
-class Hasty(Forgetful):
-    """Chooses by the clock, but names one whose choices can be repeated."""
+@dataclass(frozen=True)
+class Careful(Forgetful):
+    """Has options that do not matter in the fingerprint's positions, and a path that never matters."""
 
-    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        return super().act(games, masks, env_ids) if perf_counter_ns() % 2 else masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
-
-    def reference(self) -> Agent:
-        return Forgetful()
+    margin: float = 0.5
+    folder: str = field(default="here", metadata={"fingerprint": False})
 
 
-def test_an_agent_that_looks_at_the_clock_has_a_fingerprint_too() -> None:
-    assert fingerprint(Hasty()) == fingerprint(Forgetful())
+def test_other_options_make_another_fingerprint() -> None:
+    assert fingerprint(Careful(margin=0.25)) != fingerprint(Careful())
+    assert fingerprint(Careful(folder="there")) == fingerprint(Careful())
+
+
+def test_search_widths_have_different_fingerprints() -> None:
+    pytest.importorskip("torch")
+    names = ("ppo", "ppo:candidates=4", "ppo:candidates=8", "ppo:candidates=8:margin=0.03")
+    assert len({fingerprint(make_agent(name)) for name in names}) == len(names)
 
 
 def test_agents_have_fingerprints_of_their_own() -> None:

@@ -206,14 +206,14 @@ def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
     batch.playout(games, masks, rng_states(np.arange(64, dtype=np.uint64)), steps=20)
     running = np.flatnonzero(masks.any(axis=1))
 
-    with pytest.raises(ValueError, match="knows 109 actions: this game has variants or modules that need more"):
+    with pytest.raises(ValueError, match="knows 109 actions; this game"):
         PPOAgent(str(saved)).act(games[running], masks[running], running)
 
 
 def test_positions_are_judged_for_a_search(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.arange(8))
 
-    log_priors, values = PPOAgent(str(saved)).evaluate_positions(games)
+    log_priors, values = PPOAgent(str(saved)).evaluate(games)
 
     assert np.allclose(np.exp(log_priors).sum(axis=1), 1, atol=1e-5)
     assert (np.isneginf(log_priors) == (masks[:, :109] == 0)).all()
@@ -229,8 +229,8 @@ def test_with_a_temperature_it_draws_by_the_games_word(saved: Path) -> None:
 
     shares = np.bincount(actions, minlength=109) / 2000
     assert (actions == agent.act(games, masks, np.arange(2000))).all()
-    assert np.allclose(shares, np.exp(agent.evaluate_positions(games[:1])[0][0]), atol=0.05)
-    with pytest.raises(ValueError, match="temperature is a number from 0 on, not -1"):
+    assert np.allclose(shares, np.exp(agent.evaluate(games[:1])[0][0]), atol=0.05)
+    with pytest.raises(ValueError, match="ppo:temperature must be"):
         PPOAgent(str(saved), temperature=-1)
 
 

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from helpers.random_games import random_replay  # noqa: E402
-from tetrarchia_agents.chance_samples import WAYS  # noqa: E402
+from tetrarchia_agents.chance_samples import NUM_ROLLS  # noqa: E402
 from tetrarchia_agents.luck_adjusted import analyse, analyse_replay, positions_of  # noqa: E402
 from tetrarchia_agents.position_analysis import Critic, make_critic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
@@ -28,7 +28,7 @@ def critic() -> Critic:
 
 @cache
 def analysis() -> GameAnalysis:
-    return analyse_replay(critic(), RANDOM, WAYS)
+    return analyse_replay(critic(), RANDOM, NUM_ROLLS)
 
 
 def games_of_the_policy(seeds: range) -> list[Replay]:
@@ -87,7 +87,7 @@ def test_the_worst_choices_are_those_that_a_better_action_was_known_for() -> Non
 def test_a_stretch_of_a_game_is_analysed_as_in_the_whole() -> None:
     positions, actions = positions_of(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
 
-    some = analyse(critic(), positions[8:15], actions[8:14], WAYS)
+    some = analyse(critic(), positions[8:15], actions[8:14], NUM_ROLLS)
 
     for one, same in zip(some.decisions, analysis().decisions[8:14], strict=True):
         assert (one.choice, one.luck) == pytest.approx((same.choice, same.luck), abs=1e-5)
@@ -99,13 +99,13 @@ def test_actions_and_positions_must_fit() -> None:
 
 
 def test_the_network_must_know_the_actions_of_the_game() -> None:
-    with pytest.raises(ValueError, match="knows 109 actions: this game has variants or modules that need more"):
-        analyse_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), WAYS)
+    with pytest.raises(ValueError, match="knows 109 actions; this game"):
+        analyse_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
 
 
 @pytest.mark.slow
 def test_luck_is_0_in_the_mean_and_explains_most_of_an_outcome() -> None:
-    found = [analyse_replay(critic(), replay, WAYS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
+    found = [analyse_replay(critic(), replay, NUM_ROLLS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
 
     luck = np.array([sum(turn.luck for turn in one.turns) for one in found])
     change = np.array([one.chances[-1] - one.chances[0] for one in found])

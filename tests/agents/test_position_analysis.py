@@ -13,7 +13,7 @@ pytest.importorskip("safetensors")
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents.calibration import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_agents.cards import CHECKPOINTS  # noqa: E402
-from tetrarchia_agents.chance_samples import WAYS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
+from tetrarchia_agents.chance_samples import NUM_ROLLS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
 from tetrarchia_agents.position_analysis import Critic, advise, likeliest_actions, make_critic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
@@ -76,19 +76,19 @@ def test_likeliest_actions_are_legal_sorted_and_of_the_policy(critic: Critic) ->
 
 def test_the_first_two_dice_fall_in_every_way_equally_often() -> None:
     games = some_games()
-    rngs = stratified_rngs(games, 2 * WAYS)
+    rngs = stratified_rngs(games, 2 * NUM_ROLLS)
 
     six = np.ones((rngs.size, 6), dtype=np.int8)
     after = rngs.ravel()
     ways = 6 * batch.random_actions(six, after) + batch.random_actions(six, after)
 
-    assert (np.apply_along_axis(np.bincount, 1, ways.reshape(rngs.shape), minlength=WAYS) == 2).all()
+    assert (np.apply_along_axis(np.bincount, 1, ways.reshape(rngs.shape), minlength=NUM_ROLLS) == 2).all()
 
 
 def test_the_mean_over_an_attack_is_that_of_its_36_ways() -> None:
     game, attack = position(**ATTACK), np.array([action_id("attack CARTHAGINENSIS")])
 
-    played = play_again(game, attack, stratified_rngs(game, 8 * WAYS))
+    played = play_again(game, attack, stratified_rngs(game, 8 * NUM_ROLLS))
 
     beaten = (played["army_at"] == OFF).all(axis=1)
     assert beaten.sum() == 8 * odds(game[0], 0, int(game["army_at"][0][0]))[0]
@@ -98,11 +98,11 @@ def test_the_turn_is_played_to_its_end_by_each_set_of_dice(critic: Critic) -> No
     games = some_games()
     actions = critic.choose(games)
 
-    ends = turn_ends(games, actions, critic.choose, WAYS)
+    ends = turn_ends(games, actions, critic.choose, NUM_ROLLS)
 
-    assert ends.shape == (len(games), WAYS)
+    assert ends.shape == (len(games), NUM_ROLLS)
     assert ((ends["turn"] == games["turn"][:, np.newaxis] + 1) | batch.is_over(ends)).all()
-    assert len({end.tobytes() for end in ends[0]}) > WAYS // 2
+    assert len({end.tobytes() for end in ends[0]}) > NUM_ROLLS // 2
 
 
 def test_an_action_that_ends_the_game_without_dice_is_worth_its_outcome(critic: Critic) -> None:

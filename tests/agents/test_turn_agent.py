@@ -1,4 +1,4 @@
-"""`ppo:turns=N`: the agent that plays the best turn its search finds."""
+"""`ppo:candidates=N`: the agent that plays the best turn its search finds."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_a_win_is_played_r9_1() -> None:
     game = position(emperor="galerius", tokens=secured, emperors={"galerius": "PERSIA"})
     masks = legal_masks(game)
 
-    step(game, make_agent("ppo:turns=4").act(game, masks, np.zeros(1, dtype=np.int64)), masks)
+    step(game, make_agent("ppo:candidates=4").act(game, masks, np.zeros(1, dtype=np.int64)), masks)
 
     assert is_won(game).all()
 
@@ -68,7 +68,7 @@ def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("rollout_turns", [0, 1])
 def test_neither_company_nor_a_game_before_changes_a_choice(saved: str, rollout_turns: int) -> None:
-    agent = PPOAgent(saved, turns=5, rollout_turns=rollout_turns)
+    agent = PPOAgent(saved, candidates=5, rollout_turns=rollout_turns)
     together = play(agent, new_games(Options(), range(6))[0], 25)
 
     alone = play(agent, new_games(Options(), range(3))[0], 25)
@@ -80,7 +80,7 @@ def test_games_given_stay_as_they_are(saved: str) -> None:
     games, masks = new_games(Options(level="4011"), range(2))
     before, legal = games.copy(), masks.copy()
 
-    PPOAgent(saved, turns=4).act(games, masks, np.arange(2))
+    PPOAgent(saved, candidates=4).act(games, masks, np.arange(2))
 
     assert (games == before).all()
     assert (masks == legal).all()
@@ -88,7 +88,7 @@ def test_games_given_stay_as_they_are(saved: str) -> None:
 
 def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> None:
     """The RNG states after the first decision do not matter, until dice fall; in another position it plans anew."""
-    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    agent, env_id = PPOAgent(saved, candidates=6), np.zeros(1, dtype=np.int64)
     game, masks = new_games(Options(level="4011"), [1])
     [plan] = agent.search.plan(game, masks)
     assert len(plan.actions) > 2
@@ -103,7 +103,7 @@ def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> 
 
 
 def test_a_new_game_is_planned_anew(saved: str) -> None:
-    agent, env_id = PPOAgent(saved, turns=6), np.zeros(1, dtype=np.int64)
+    agent, env_id = PPOAgent(saved, candidates=6), np.zeros(1, dtype=np.int64)
     game, masks = new_games(Options(level="4011"), [1])
     step(game, agent.act(game, masks, env_id), masks)
     game["dice"] = 77
@@ -117,23 +117,23 @@ def test_a_new_game_is_planned_anew(saved: str) -> None:
 @pytest.mark.parametrize("options", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
 def test_plays_every_configuration(saved: str, options: Options) -> None:
     games, _ = new_games(options, range(3))
-    play(PPOAgent(saved, turns=3), games, 60)
+    play(PPOAgent(saved, candidates=3), games, 60)
     assert (games["turn"] > 0).all()
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("turns=-1", "ppo:turns is from 0 to 1024, not -1"),
-        ("turns=4:temperature=0", r"ppo:temperature is a number above 0, not 0\.0"),
-        ("temperature=nan", "ppo:temperature is a number from 0 on, not nan"),
-        ("turns=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
-        ("turns=4:chance_samples=0", "ppo:chance_samples is from 1 to 32, not 0"),
-        ("turns=4:confirm_samples=33", "ppo:confirm_samples is from 0 to 32, not 33"),
-        ("turns=4:margin=-1", r"ppo:margin is a number from 0 on, not -1\.0"),
-        ("turns=4:rollout_turns=-1", "ppo:rollout_turns is from 0 to 1024, not -1"),
-        ("turns=4:finalists=1", "ppo:finalists is from 2 to 1024, not 1"),
-        ("bc:turns=4", "checkpoint 'bc' has no trained value, which ppo:turns needs: choose one that was trained by PPO"),
+        ("candidates=-1", "ppo:candidates must be from 0 to 1024; got -1"),
+        ("candidates=4:temperature=0", r"ppo:temperature must be a finite number above 0; got 0\.0"),
+        ("temperature=nan", "ppo:temperature must be a finite number from 0; got nan"),
+        ("candidates=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
+        ("candidates=4:chance_samples=0", "ppo:chance_samples must be from 1 to 32; got 0"),
+        ("candidates=4:confirm_samples=33", "ppo:confirm_samples must be from 0 to 32; got 33"),
+        ("candidates=4:margin=-1", r"ppo:margin must be a finite number from 0; got -1\.0"),
+        ("candidates=4:rollout_turns=-1", "ppo:rollout_turns must be from 0 to 1024; got -1"),
+        ("candidates=4:finalists=1", "ppo:finalists must be from 2 to 1024; got 1"),
+        ("bc:candidates=4", "checkpoint 'bc' has no trained value, which ppo:candidates needs: choose one that was trained by PPO"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: str, sentence: str) -> None:

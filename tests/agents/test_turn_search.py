@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.positions import position
-from tetrarchia_agents.chance_samples import WAYS, play_again, stratified_rngs
+from tetrarchia_agents.chance_samples import NUM_ROLLS, play_again, stratified_rngs
 from tetrarchia_agents.turn_search import TurnSearch, sample
 from tetrarchia_env.batch import Games, Masks, legal_masks, step
 from tetrarchia_env.board import BOARD
@@ -21,8 +21,8 @@ def uniform(games: Games, masks: Masks) -> np.ndarray:
     return np.where(masks, np.float32(0), np.float32(-np.inf))
 
 
-def search_for(value_fn, turns: int = 64, margin: float = 0.0, **rollouts: int) -> TurnSearch:  # type: ignore[no-untyped-def]
-    return TurnSearch(turns, 1.0, 1, margin, uniform, value_fn, **rollouts)
+def search_for(value_fn, candidates: int = 64, margin: float = 0.0, **rollouts: int) -> TurnSearch:  # type: ignore[no-untyped-def]
+    return TurnSearch(candidates, 1.0, 1, margin, uniform, value_fn, **rollouts)
 
 
 def reaction_pending() -> Games:
@@ -40,7 +40,7 @@ def reaction_pending() -> Games:
 
 
 def rolled(game: Games, action: int) -> Games:
-    return play_again(game, np.array([action]), stratified_rngs(game, WAYS))
+    return play_again(game, np.array([action]), stratified_rngs(game, NUM_ROLLS))
 
 
 def test_each_roll_of_an_attack_is_played_once_r5_1() -> None:
@@ -52,20 +52,20 @@ def test_each_roll_of_an_attack_is_played_once_r5_1() -> None:
 
     assert int((after["reserve"][:, 2] == 3).sum()) == wins
     assert int((after["at"][:, MAXIMIAN] == OFF).sum()) == losses
-    assert 0 < wins < WAYS
+    assert 0 < wins < NUM_ROLLS
 
 
 def test_each_province_is_struck_once_r6_3() -> None:
     after = rolled(position(), END)
 
-    assert after["unrest"].tolist() == [1 << province if province not in position()["at"] else 0 for province in range(WAYS)]
+    assert after["unrest"].tolist() == [1 << province if province not in position()["at"] else 0 for province in range(NUM_ROLLS)]
     assert (after["turn"] == 9).all()
 
 
 def test_a_turn_without_ip_left_ends_by_itself_r3_5() -> None:
     after = rolled(position(ip=1), action_id("move GALATIA"))
 
-    assert int((after["unrest"] > 0).sum()) == WAYS - 3  # the provinces with an Emperor are protected
+    assert int((after["unrest"] > 0).sum()) == NUM_ROLLS - 3  # the provinces with an Emperor are protected
     assert (after["turn"] == 9).all()
 
 
@@ -120,7 +120,7 @@ def test_turns_that_are_alike_are_judged_once() -> None:
     game = position(ip=1, emperors={"diocletian": "ROMA"})
     search_for(count, 512).plan(game, legal_masks(game))
 
-    assert judged[0] <= WAYS * int(legal_masks(game).sum())
+    assert judged[0] <= NUM_ROLLS * int(legal_masks(game).sum())
 
 
 def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
@@ -175,7 +175,7 @@ def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
     below = np.unique(plan.values[plan.values < 0])
     assert len(below) <= 3
     assert plan.values.max() == below.max()
-    assert (len(asked), asked[1] <= 3 * WAYS) == (2, True)
+    assert (len(asked), asked[1] <= 3 * NUM_ROLLS) == (2, True)
 
 
 @pytest.mark.parametrize(("again", "chosen"), [(0.5, True), (0.01, False), (-0.5, False)])
@@ -192,7 +192,7 @@ def test_the_best_turn_must_win_again_against_the_greedy_one(again: float, chose
     [plan] = search_for(changing_its_mind, margin=0.02, rollout_turns=1, finalists=8, confirm_samples=3).plan(game, masks)
 
     assert (plan.best != 0) == chosen
-    assert (len(asked), asked[2] <= 2 * 3 * WAYS) == (3, True)
+    assert (len(asked), asked[2] <= 2 * 3 * NUM_ROLLS) == (3, True)
 
 
 def test_dice_that_confirm_have_not_chosen() -> None:
@@ -200,9 +200,9 @@ def test_dice_that_confirm_have_not_chosen() -> None:
     search = search_for(lambda games: np.zeros(len(games)), 1)
     found, rows = search._propose(game, legal_masks(game)), np.zeros(1, dtype=np.int64)
 
-    first, others = search._roll(found, rows, 2)["dice"], search._roll(found, rows, 3, after=2)["dice"]
+    first, others = search._roll(found, rows, 2)["dice"], search._roll(found, rows, 3, skip=2)["dice"]
 
-    assert (len(first), len(np.unique(others))) == (2 * WAYS, 3 * WAYS)
+    assert (len(first), len(np.unique(others))) == (2 * NUM_ROLLS, 3 * NUM_ROLLS)
     assert not np.isin(first, others).any()
 
 
@@ -214,7 +214,7 @@ def test_what_waits_for_another_emperor_is_played_on_by_dice_that_are_not_the_ga
     outcomes = search._roll(found, np.zeros(1, dtype=np.int64), 1)
 
     assert not found.rolled.any()
-    assert len(np.unique(outcomes["dice"])) == WAYS
+    assert len(np.unique(outcomes["dice"])) == NUM_ROLLS
     assert not np.isin(game["dice"], outcomes["dice"]).any()
 
 

@@ -118,7 +118,7 @@ def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
         Game(seed=1).ask(agent)
 
 
-@pytest.mark.parametrize("name", ["planner", "greedy", "ppo:turns=2"])
+@pytest.mark.parametrize("name", ["planner", "greedy", "ppo:candidates=2"])
 def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch.Masks], name: str) -> None:
     with pytest.raises(ValueError, match="masks are int8 of shape"):
         make_agent(name).act(four[0], four[1][:1], np.arange(4))

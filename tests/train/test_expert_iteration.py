@@ -53,14 +53,14 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rounds(**changes: object) -> TrainConfig:
     """Rounds of seconds."""
-    search = {"init_checkpoint": "runs/first/final", "expert": "ppo:turns=3", "rounds": 2, "num_demonstrations": 300}
+    search = {"init_checkpoint": "runs/first/final", "expert": "ppo:candidates=3", "rounds": 2, "num_demonstrations": 300}
     return read_preset("tiny").changed({**search, "total_timesteps": 256, "save_freq": 128, **changes})
 
 
 def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
     """R9.1: Galerius secures the last border; the value to come is what the end pays but for what shaping has paid before."""
     game = position(emperor="galerius", tokens=ALL_BUT_PERSIA, emperors={"galerius": "PERSIA"})
-    expert = JudgedExpert(PPOAgent(turns=4), 1, 0.03)
+    expert = JudgedExpert(PPOAgent(candidates=4), 1, 0.03)
 
     expert.act(game, legal_masks(game), np.zeros(1, dtype=np.int64))
 
@@ -70,8 +70,8 @@ def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
 
 def test_all_positions_of_a_planned_turn_have_targets_of_the_same_worth() -> None:
     """No dice fall within it: value to come and potential add up to what the whole turn is worth."""
-    demonstrations = play_expert(Job("ppo:turns=3", 7, ["4200"], games=1))
-    worth = demonstrations.targets["value"] + PPOAgent(turns=3).reward.potential(demonstrations.games)
+    demonstrations = play_expert(Job("ppo:candidates=3", 7, ["4200"], games=1))
+    worth = demonstrations.targets["value"] + PPOAgent(candidates=3).reward.potential(demonstrations.games)
     planned = demonstrations.games["dice"][1:] == demonstrations.games["dice"][:-1]
 
     assert len(demonstrations.targets) == len(demonstrations.actions)
@@ -83,7 +83,7 @@ def test_targets_of_a_search_vary_less_than_outcomes() -> None:
     """One position, other dice for the search and for the games played on from it."""
     games, masks = new_games(Options(level="4211"), np.full(32, 3))
     games["dice"] = rng_states(np.arange(32, dtype=np.uint64))
-    expert = JudgedExpert(PPOAgent(turns=4), 32, 0.03)
+    expert = JudgedExpert(PPOAgent(candidates=4), 32, 0.03)
 
     expert.act(games, masks, np.arange(32))
     outcomes = [2.0 * game.won for game in rollout("ppo", 64, level="4211", seed=500)]
@@ -92,7 +92,7 @@ def test_targets_of_a_search_vary_less_than_outcomes() -> None:
 
 
 def test_the_value_learns_what_the_search_says(started: Path) -> None:
-    demonstrations = play_expert(Job("ppo:checkpoint=runs/first/final:turns=3", 3, ["4200"], games=8))
+    demonstrations = play_expert(Job("ppo:checkpoint=runs/first/final:candidates=3", 3, ["4200"], games=8))
     network = load_checkpoint("runs/first/final").network
     taught = replace(demonstrations, targets=demonstrations.targets.copy())
     taught.targets["value"] = 1.5
@@ -131,7 +131,7 @@ def test_turns_weigh_by_what_they_are_worth() -> None:
 
 
 def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> None:
-    played, path = play_expert(Job("ppo:turns=4", 3, ["4200"], games=2)), tmp_path / "some.npz"
+    played, path = play_expert(Job("ppo:candidates=4", 3, ["4200"], games=2)), tmp_path / "some.npz"
     save_demonstrations(played, path)
     assert (load_demonstrations(path).targets == played.targets).all()
     assert (played.targets["actions"][:, 0] == played.actions).mean() > 0.9
@@ -161,7 +161,7 @@ def test_each_round_searches_with_the_network_it_begins_with() -> None:
 
     assert (config.rounds, config.seed) == (0, rounds().seed + 1)
     assert config.init_checkpoint == "runs/x/round-1/final"
-    assert config.expert == "ppo:checkpoint=runs/x/round-1/final:turns=3"
+    assert config.expert == "ppo:checkpoint=runs/x/round-1/final:candidates=3"
 
 
 def fail_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, when: int) -> None:
@@ -241,9 +241,12 @@ def test_without_any_gain_the_network_stays_what_it_was(started: Path) -> None:
     [
         (
             {"init_checkpoint": ""},
-            "training option rounds needs an init_checkpoint and an expert such as ppo:turns=8, not '' and 'ppo:turns=3'",
+            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8, not '' and 'ppo:candidates=3'",
         ),
-        ({"expert": "planner"}, "training option rounds needs an init_checkpoint and an expert such as ppo:turns=8, not .* and 'planner'"),
+        (
+            {"expert": "planner"},
+            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8, not .* and 'planner'",
+        ),
         ({"rounds": -1}, "rounds"),
     ],
 )

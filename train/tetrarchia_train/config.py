@@ -149,7 +149,9 @@ class TrainConfig:
             )
         if self.rounds and not (self.init_checkpoint and self.expert.startswith(SEARCH)):
             given = f"{self.init_checkpoint!r} and {self.expert!r}"
-            raise TetrarchiaError(f"training option rounds needs an init_checkpoint and an expert such as {SEARCH}turns=8, not {given}")
+            raise TetrarchiaError(
+                f"training option rounds needs an init_checkpoint and an expert such as {SEARCH}candidates=8, not {given}"
+            )
         self._check_rules()
         self.network_config  # noqa: B018 - it checks its own values
 

@@ -68,4 +68,4 @@ def check_targets(targets: Targets, positions: int, num_actions: int) -> None:
 
 def is_searching(agents: Sequence[Agent]) -> bool:
     """Whether one agent that searches by its value has all four Emperors."""
-    return len({id(agent) for agent in agents}) == 1 and getattr(agents[0], "turns", 0) > 0
+    return len({id(agent) for agent in agents}) == 1 and getattr(agents[0], "candidates", 0) > 0

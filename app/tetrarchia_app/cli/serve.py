@@ -128,7 +128,7 @@ def offers(more: str) -> "dict[str, Offer]":
     from tetrarchia_app.cli.arguments import listed
 
     found: dict[str, Offer] = {}
-    for name in ("ppo", "ppo:turns=8", "ppo:ppo-full", "planner", "greedy", "random"):
+    for name in ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random"):
         try:
             found[name] = offer(name)
         except ValueError:
@@ -144,9 +144,9 @@ def offer(name: str) -> "Offer":
     from tetrarchia_env.constants import ACTIONS
 
     made = make_agent(name)
-    base_only = getattr(made, "actions", ACTIONS) < ACTIONS
+    base_only = getattr(made, "num_actions", ACTIONS) < ACTIONS
     about = AGENTS.get(name.partition(":")[0], "an agent of your own")
-    together = hasattr(made, "network") and not getattr(made, "turns", 0)  # a search would let all others wait
+    together = hasattr(made, "network") and not getattr(made, "candidates", 0)  # a search would let all others wait
     return web("workers").Offer(partial(make_agent, name), about, together, base_only)  # type: ignore[no-any-return]
 
 
