@@ -1,4 +1,4 @@
-"""The agent that looks one action ahead."""
+"""The greedy agent: a search of one action."""
 
 from dataclasses import dataclass, field
 
@@ -15,13 +15,12 @@ from tetrarchia_env.heuristic import load_weights
 
 @dataclass(frozen=True)
 class GreedyAgent(Agent):
-    """Does what makes the position best, as the planner judges positions; an attack by the mean of its results."""
+    """Plays the action with the best resulting position by the planner's heuristic; attacks by their expected result."""
 
     weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False, compare=False)
     buffers: SearchBuffers = field(default_factory=new_search_buffers, init=False, repr=False, compare=False)
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        """The best next position in each game."""
         checked_games(games)
         check_masks(masks, len(games))
         actions = np.zeros(len(games), dtype=np.int64)
@@ -29,5 +28,5 @@ class GreedyAgent(Agent):
         return actions
 
     def weights_digest(self) -> bytes:
-        """Those of the evaluation."""
+        """Return the heuristic's weights, for the fingerprint."""
         return self.weights.tobytes()

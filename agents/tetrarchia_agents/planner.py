@@ -1,4 +1,4 @@
-"""The agent that plans its turn to the end, and what the Barbarians will make of it."""
+"""The planner: a beam search over its own turn, evaluated after the Barbarian phase."""
 
 from dataclasses import dataclass, field
 
@@ -16,11 +16,14 @@ from tetrarchia_env.heuristic import load_weights, weights_of
 
 @dataclass(frozen=True)
 class PlannerAgent(Agent):
-    """Beam search over the turn; attacks by their exact odds, its ends by the 36 strikes of the Barbarian phase."""
+    """Plays the first action of the best turn found by beam search.
+
+    Attacks are evaluated by their exact odds, turn endings by the mean over the 36 strikes of the Barbarian phase.
+    """
 
     beam: int = 32  # positions kept after each action
-    ends: int = 16  # ends of the turn that the Barbarian phase is looked at for
-    attacks: int = 4  # attacks after which the turn is planned anew
+    ends: int = 16  # turn endings evaluated over the Barbarian phase
+    attacks: int = 4  # attacks whose results are planned further
     weights: NDArray[np.void] = field(default_factory=load_weights, init=False, repr=False, compare=False)
     buffers: tuple[SearchBuffers, SearchBuffers] = field(
         default_factory=lambda: (new_search_buffers(), new_search_buffers()), init=False, repr=False, compare=False
@@ -29,17 +32,16 @@ class PlannerAgent(Agent):
     def __post_init__(self) -> None:
         for option in ("beam", "ends", "attacks"):
             if not 1 <= getattr(self, option) <= WIDEST:
-                raise TetrarchiaError(f"planner:{option} is from 1 to {WIDEST}, not {getattr(self, option)}")
+                raise TetrarchiaError(f"planner:{option} must be from 1 to {WIDEST}; got {getattr(self, option)}")
 
     @classmethod
     def with_weights(cls, weights: NDArray[np.float64]) -> "PlannerAgent":
-        """One that judges positions by other weights than those kept."""
+        """Return a planner whose heuristic has other weights."""
         agent = cls()
         object.__setattr__(agent, "weights", weights_of(weights))
         return agent
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        """The first action of the best plan in each game."""
         checked_games(games)
         check_masks(masks, len(games))
         actions = np.zeros(len(games), dtype=np.int64)
@@ -48,5 +50,5 @@ class PlannerAgent(Agent):
         return actions
 
     def weights_digest(self) -> bytes:
-        """Those of the evaluation."""
+        """Return the heuristic's weights, for the fingerprint."""
         return self.weights.tobytes()

@@ -1,4 +1,4 @@
-"""The agent that knows nothing."""
+"""The random agent."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,7 @@ from tetrarchia_env.batch import Games, Masks, random_actions
 
 @dataclass(frozen=True)
 class RandomAgent(Agent):
-    """Chooses among the legal actions, each as likely."""
+    """Chooses uniformly among the legal actions."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        """One of the legal actions for each."""
         return random_actions(masks, games["dice"].copy())

@@ -13,8 +13,8 @@ import numba
 import numpy as np
 
 from tetrarchia_agents import GameResult, assign_players
-from tetrarchia_agents.registry import named
-from tetrarchia_agents.rollout import Agents, play_games, team_of
+from tetrarchia_agents.registry import split_names
+from tetrarchia_agents.rollouts import Agents, make_team, play_games
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.replays import ENVIRONMENT
@@ -48,7 +48,7 @@ def match_spec(
 
     `arguments` are those of `Options` but for the level; without levels it is the normal one or the scenario's.
     """
-    names = assign_players(named(agents, players))
+    names = assign_players(split_names(agents, players))
     roster = roster or Roster()
     fingerprints = {name: roster.fingerprint(name) for name in dict.fromkeys(names)}
     rules = Options.of(level=levels[0] if levels else None, **arguments)
@@ -94,7 +94,7 @@ def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int]
     Returns:
         A summary by label: ``summary.win_rate.value``, ``summary.wins``, ``summary.games``, ``summary.borders``, ``summary.turns``.
     """
-    team = team_of(agents)
+    team = make_team(agents)
     return {label: summarize(play_games(options, team, seeds, agents_seed)) for label, options in tasks.items()}
 
 

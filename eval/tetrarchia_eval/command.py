@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tetrarchia_agents import assign_players
-from tetrarchia_agents.registry import named
+from tetrarchia_agents.registry import split_names
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_parent_dir
 from tetrarchia_env.messages import printable
@@ -216,7 +216,7 @@ def _rivals(config: EvalConfig) -> dict[str, str]:
     """The names of each line-up by a word for it."""
     found: dict[str, str] = {}
     for names in (config.agents, *config.against):
-        word = team_label(assign_players(named(names, config.players)))
+        word = team_label(assign_players(split_names(names, config.players)))
         if word in found:
             raise TetrarchiaError(f"against: {word} would be compared with itself: give each line-up once")
         found[word] = names

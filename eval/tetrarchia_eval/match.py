@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from tetrarchia_agents import GameResult
-from tetrarchia_agents.team_policy import PLAYERS, assign_players
+from tetrarchia_agents.registry import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError

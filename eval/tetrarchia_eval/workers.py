@@ -13,7 +13,7 @@ from tetrarchia_agents import Agent, GameResult, make_agent
 from tetrarchia_agents.compiling import compile_ahead
 from tetrarchia_agents.fingerprint import fingerprint
 from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
-from tetrarchia_agents.rollout import play_games
+from tetrarchia_agents.rollouts import play_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_eval.match import MatchSpec
 

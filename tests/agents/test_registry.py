@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tetrarchia_agents.registry import make_agent
+from tetrarchia_agents import make_agent, rollout
 
-NO_AGENT = "this is no agent, which is a class made from tetrarchia_agents.Agent"
+NO_AGENT = "must be a class with a method act"
 AGENT = "from tetrarchia_agents import Agent\n"
 
 
@@ -32,13 +32,12 @@ def test_what_is_no_name_is_unknown(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("raise RuntimeError('broken')", r"breaks cannot be loaded \(RuntimeError: broken\)"),
-        ("import sys; sys.exit(3)", r"breaks cannot be loaded \(SystemExit: 3\)"),
-        ("class A(:", r"breaks cannot be loaded \(SyntaxError"),
+        ("raise RuntimeError('broken')", r"breaks cannot be imported \(RuntimeError: broken\)"),
+        ("import sys; sys.exit(3)", r"breaks cannot be imported \(SystemExit: 3\)"),
+        ("class A(:", r"breaks cannot be imported \(SyntaxError"),
         ("import no_such_module", "No module named 'no_such_module'"),
         ("class B: pass", "there is no A in .*breaks.py"),
         ("class A: pass", NO_AGENT),
-        ("class A:\n def act(self, *_): pass", NO_AGENT),
         (f"{AGENT}class A(Agent):\n def __init__(self, needed): pass", r"cannot be made \(TypeError"),
     ],
 )
@@ -49,6 +48,12 @@ def test_a_module_that_breaks_is_one_sentence(text: str, reason: str, folder: Pa
     with pytest.raises(ValueError, match=rf"agent breaks\.A.*{reason}"):
         make_agent("breaks.A")
     sys.modules.pop("breaks", None)
+
+
+def test_a_class_with_act_is_an_agent(folder: Path) -> None:
+    (folder / "plain.py").write_text("class A:\n def act(self, games, masks, env_ids): return masks.argmax(axis=1)\n")
+    (result,) = rollout(make_agent("plain.A"), max_turns=2)
+    assert result.steps > 0
 
 
 def test_the_current_folder_comes_last_and_only_for_the_lookup(folder: Path) -> None:

@@ -127,7 +127,7 @@ def test_plays_every_configuration(saved: str, options: Options) -> None:
         ("candidates=-1", "ppo:candidates must be from 0 to 1024; got -1"),
         ("candidates=4:temperature=0", r"ppo:temperature must be a finite number above 0; got 0\.0"),
         ("temperature=nan", "ppo:temperature must be a finite number from 0; got nan"),
-        ("candidates=4:temperature=warm", "ppo:temperature is a number, not 'warm'"),
+        ("candidates=4:temperature=warm", "ppo:temperature must be a number; got 'warm'"),
         ("candidates=4:chance_samples=0", "ppo:chance_samples must be from 1 to 32; got 0"),
         ("candidates=4:confirm_samples=33", "ppo:confirm_samples must be from 0 to 32; got 33"),
         ("candidates=4:margin=-1", r"ppo:margin must be a finite number from 0; got -1\.0"),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tetrarchia_agents import AGENTS
 from tetrarchia_app.cli import arguments, main
 from tetrarchia_app.cli.app import EXAMPLES as FIRST_EXAMPLES
 from tetrarchia_app.cli.app import command_modules
@@ -43,7 +42,6 @@ def test_names_are_those_of_the_rules_and_agents() -> None:
     assert tuple(arguments.VARIANTS) == VARIANTS
     assert tuple(arguments.MODULES) == MODULES
     assert tuple(arguments.SCENARIOS) == SCENARIOS
-    assert list(arguments.AGENTS) == list(AGENTS)
     assert tuple(EMPERORS_OR_ALL) == ("all", *EMPERORS)
     assert len(Options(level=list(level_names())).level_names) == 256
 

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.random_games import EVERYTHING
 from tetrarchia_agents import make_agent
-from tetrarchia_agents.rollout import rollout
+from tetrarchia_agents.rollouts import rollout
 from tetrarchia_env import Game, batch, tetrarchia_v0
 from tetrarchia_env.checks import SingleThreadGuard
 from tetrarchia_env.notation import record_replay

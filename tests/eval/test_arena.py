@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from helpers.witness import Witness
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult, make_agents
-from tetrarchia_agents.rollout import play_games
+from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult, make_agents
+from tetrarchia_agents.rollouts import play_games
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.options import Options
 from tetrarchia_eval import arena, workers
@@ -35,8 +35,8 @@ class Cheat(Agent):
 
 @pytest.fixture(autouse=True)
 def agents_of_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(AGENTS, "witness", f"{Witness.__module__}:Witness")
-    monkeypatch.setitem(AGENTS, "cheat", f"{__name__}:Cheat")
+    monkeypatch.setitem(AGENTS, "witness", AgentType("witness", "", f"{Witness.__module__}:Witness"))
+    monkeypatch.setitem(AGENTS, "cheat", AgentType("cheat", "", f"{__name__}:Cheat"))
 
 
 @pytest.fixture
@@ -181,8 +181,8 @@ def test_there_is_one_writer_at_a_time(file: Path) -> None:
     [
         ({"games": 0}, "games is a whole number from 1 on, not 0"),
         ({"agents": "sphinx"}, "unknown agent 'sphinx'"),
-        ({"agents": "random,random", "players": 3}, "give one name or 3"),
-        ({"players": 5}, "1 to 4 share the four Emperors, not 5"),
+        ({"agents": "random,random", "players": 3}, "agents must be one name or 3"),
+        ({"players": 5}, "players must be 1 to 4"),
         ({"levels": ["4200", "42"]}, "a level is a string of four digits"),
         ({"levels": ["4300"], "modules": ["pirates"]}, "fewer than 3 fleets"),
         ({"levels": ["4200"], "scenario": "danube_wars"}, "sets the level and the modules"),

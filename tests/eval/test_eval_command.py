@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult
+from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult
 from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_eval import workers
@@ -155,7 +155,7 @@ def test_players_share_the_emperors(run: Command) -> None:
 
 
 def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    monkeypatch.setitem(AGENTS, "named", AgentType("named", "", f"{__name__}:Named"))
     names = [f"named:{'x' * 200}{last}" for last in "ab"]
     first, second = run("--agents", names[0], "--against", names[1], "--games", "1", "--max-turns", "2", "--workers", "1").saved
     assert first != second
@@ -163,7 +163,7 @@ def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.
 
 
 def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(AGENTS, "named", f"{__name__}:Named")
+    monkeypatch.setitem(AGENTS, "named", AgentType("named", "", f"{__name__}:Named"))
     failed = run("--agents", "named:a/b", "--against", "named:a-b", "--games", "1", "--out", "both")
     assert failed.code == 2
     assert "out: named:a/b and named:a-b would both be kept in both/named-a-b.jsonl" in failed.err
@@ -239,10 +239,10 @@ def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words
     [
         (("--agents", "nero"), "unknown agent 'nero': choose from random, greedy, planner"),
         (("--agents", "random:luck=2"), "agent random has no option 'luck'"),
-        (("--agents", "planner:beam=wide"), "planner:beam is a whole number, not 'wide'"),
-        (("--agents", "planner:beam=0"), "planner:beam is from 1 to"),
-        (("--agents", "random,greedy", "--players", "3"), "agents: give one name or 3, with commas, not 'random,greedy'"),
-        (("--players", "5"), "players: 1 to 4 share the four Emperors, not 5"),
+        (("--agents", "planner:beam=wide"), "planner:beam must be an integer"),
+        (("--agents", "planner:beam=0"), "planner:beam must be from 1 to"),
+        (("--agents", "random,greedy", "--players", "3"), "agents must be one name or 3 names"),
+        (("--players", "5"), "players must be 1 to 4; got 5"),
         (("--against", "random"), "against: random would be compared with itself"),
         (("--against", "nero"), "unknown agent 'nero'"),
         (("--level", "4200,42"), "a level is a string of four digits"),

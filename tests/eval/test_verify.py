@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace as replace_entries
 
-from tetrarchia_agents import AGENTS, Actions, Agent, EnvIds, GameResult
+from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult
 from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_eval import workers
@@ -63,7 +63,7 @@ def test_a_difference_is_one_sentence_and_the_file_stays(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = file.read_bytes()
-    monkeypatch.setitem(AGENTS, "random", f"{__name__}:Changed")
+    monkeypatch.setitem(AGENTS, "random", AgentType("random", "", f"{__name__}:Changed"))
     assert verify(monkeypatch, str(file.parent)) == 2
     shown = capsys.readouterr()
     first, last = shown.out.splitlines()

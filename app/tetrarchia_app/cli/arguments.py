@@ -37,13 +37,6 @@ SCENARIOS = {  # R12
     "great_persian_war": "Rebels in PERSIA and LIBYA",
 }
 
-AGENTS = {
-    "random": "any legal action",
-    "greedy": "the action that makes the position best",
-    "planner": "plans its turn",
-    "ppo": "a trained network; needs the extra train",
-}
-
 Offer = tuple[str, str]  # a value and what it means
 Completion = Callable[[str], list[Offer]]
 
@@ -79,9 +72,11 @@ def level_words() -> dict[str, str]:
 
 def agent_names(incomplete: str) -> list[Offer]:
     """Agents with commas; after `ppo`, also the checkpoints that come with the project."""
+    from tetrarchia_agents.registry import AGENTS
+
     last = incomplete.rpartition(",")[2]
     trained = {f"ppo:{name}": "a checkpoint" for name in _checkpoints()} if last.startswith("ppo") else {}
-    return some_of(lambda: AGENTS | trained)(incomplete)
+    return some_of(lambda: {name: agent_type.help for name, agent_type in AGENTS.items()} | trained)(incomplete)
 
 
 def _checkpoints() -> list[str]:

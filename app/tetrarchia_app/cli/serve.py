@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tetrarchia_app.cli.arguments import AGENTS, LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS
+from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS
 from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -51,11 +51,10 @@ def in_browser(game: "Game", agents: str | None, goal: Path | None) -> None:
         raise TetrarchiaError(f"--render browser shows the game live: {goal} cannot be written, save the game on its page")
     from tempfile import TemporaryDirectory
 
-    from tetrarchia_agents.registry import named
-    from tetrarchia_agents.team_policy import assign_players
+    from tetrarchia_agents.registry import assign_players, split_names
 
     server, protocol = web("server"), web("protocol")
-    names = named(agents) if agents else []
+    names = split_names(agents) if agents else []
     with TemporaryDirectory() as folder:
         house = open_house(agents or "", Path(folder))
         room = house.make(game, protocol.Setup(emperors=assign_players(names or [house.stand_in(game.options)])))
@@ -140,12 +139,13 @@ def offer(name: str) -> "Offer":
     """An agent as it is offered; ValueError if there is no such agent."""
     from functools import partial
 
-    from tetrarchia_agents import make_agent
+    from tetrarchia_agents import AGENTS, make_agent
     from tetrarchia_env.constants import ACTIONS
 
     made = make_agent(name)
     base_only = getattr(made, "num_actions", ACTIONS) < ACTIONS
-    about = AGENTS.get(name.partition(":")[0], "an agent of your own")
+    agent_type = AGENTS.get(name.partition(":")[0])
+    about = agent_type.help if agent_type else "your own agent"
     together = hasattr(made, "network") and not getattr(made, "candidates", 0)  # a search would let all others wait
     return web("workers").Offer(partial(make_agent, name), about, together, base_only)  # type: ignore[no-any-return]
 
