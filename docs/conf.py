@@ -16,13 +16,15 @@ author = "Tetrarchia RL contributors"
 copyright = "the contributors; the game TETRARCHIA is its designer's, Miguel Marqués"
 release = version = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "repository_files", "plain_docstrings"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "repository_files", "short_types"]
 exclude_patterns = ["_extensions"]
 nb_execution_mode = "off"  # the notebook's outputs are kept in its file
 myst_heading_anchors = 3
 myst_links_external_new_tab = True
 
 default_role = "code"
+napoleon_numpy_docstring = False
+napoleon_attr_annotations = True
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
