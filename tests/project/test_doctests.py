@@ -22,7 +22,8 @@ MODULES = {  # and what their examples need beside the game
     "tetrarchia_env.options": (),
     "tetrarchia_env.envs.rewards": (),
     "tetrarchia_env.tetrarchia_v0": ("stable_baselines3",),
-    "tetrarchia_agents.rollout": (),
+    "tetrarchia_agents.registry": (),
+    "tetrarchia_agents.rollouts": (),
     "tetrarchia_eval.statistics": (),
 }
 

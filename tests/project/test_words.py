@@ -25,7 +25,7 @@ WORDS = {
     r"FourNetworks|GoalNetwork": "IndependentPolicies, a name that says what the network is made of",
     r"Desk|key_of": "SearchBuffers, position_hash",
     r"come_to|Growth|surprises": "expand, residuals",
-    r"Seats|agents[/.]seats|agents[/.]table": "TeamPolicy, team_policy, registry",
+    r"Seats|agents[/.]seats|agents[/.]table": "TeamPolicy, registry",
     r"made_of": "a fingerprint of choices, and weights_digest",
     r"lanes": "env_ids",
     r"Wishes|Findings|(?:Played|Kept)(?=[(\[,|])|wording": "EvalConfig, EvalReport, GameResult, ResultFile, labels",
