@@ -34,7 +34,7 @@ class TeamPolicy:
     >>> team = TeamPolicy(make_agents("greedy"), env_ids=2)
     >>> team.begin(np.arange(2), seeds=[7, 8])
     >>> team.act(games, masks, np.arange(2))
-    array([10,  9])
+    array([9, 9])
     """
 
     def __init__(self, agents: Sequence[Agent], env_ids: int, seed: int = 0) -> None:
