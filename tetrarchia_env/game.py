@@ -26,6 +26,7 @@ from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.text import draw_text
 
+Policy = Callable[["Game"], str | int]  # returns the next action, as text or id
 ROW_0 = np.array([0])  # the row of the only game in an array of one
 
 
@@ -137,12 +138,12 @@ class Game(GameState):
         super().__init__()
         self.options, self.seed, self.position, self.masks = options, seed, position, masks
         self.positions, self.moves = [position], list[Move]()
-        self.policy: Callable[[Game], int] | None = None
+        self.policy: Policy | None = None
         self._agent_stream = agent_streams(int(position["dice"][0]) if seed is None else seed)
         self._asked: list[Agent] = []
 
     @classmethod
-    def from_options(cls, options: Options, seed: int | None = None, policy: "Callable[[Game], int] | None" = None) -> Self:
+    def from_options(cls, options: Options, seed: int | None = None, policy: "Policy | None" = None) -> Self:
         """Return a new game by these rules; `policy` is the attribute of that name."""
         game = cls.__new__(cls)
         game._begin(options, seed)

@@ -39,7 +39,7 @@ def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> Non
     game, agent = Game(level=level, seed=11), make_agent(name)
     while not game.is_over:
         game.play_turn(agent)
-    watched = list(Game.from_options(options, 11, game_policy(name, 11)).frames())
+    watched = list(Game.from_options(options, 11, game_policy(name)).frames())
 
     (played,) = rollout(name, [11], level=level)
 

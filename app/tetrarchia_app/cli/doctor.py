@@ -183,7 +183,7 @@ def _frames() -> "list[Frame]":
     from tetrarchia_env.game import Game
     from tetrarchia_env.options import Options
 
-    return list(Game.from_options(Options(), 1, game_policy("random", 1)).frames())
+    return list(Game.from_options(Options(), 1, game_policy("random")).frames())
 
 
 def _one_game() -> str:

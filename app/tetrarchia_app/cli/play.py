@@ -48,7 +48,7 @@ def play(
     yours, seed = emperors_named(emperors), secrets.randbelow(2**32) if seed is None else seed
     game = Game.from_options(game_options(level, variants, modules, scenario), seed)
     print(f"You play {', '.join(yours)}; the seed of this game is {seed}. ? tells what you may type.")
-    policy = game_policy(agents, seed)
+    policy = game_policy(agents)
     Player(game, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
         save_replay(game.replay(), save)

@@ -36,7 +36,7 @@ def watch(
     if render == "browser":
         in_browser(game, agents, film or save)
         return
-    game.policy = game_policy(agents, seed)
+    game.policy = game_policy(agents)
     present(game, speed, render, film)
     if save:
         game.play_to_end()

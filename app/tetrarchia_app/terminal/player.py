@@ -1,6 +1,6 @@
 """A person at the terminal plays some of the Emperors, or all; agents play the others. Works on a pipe too."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from tetrarchia_app.terminal.printing import ending, turn_lines
 from tetrarchia_app.terminal.surroundings import is_terminal, wants_colour, window
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.game import Game
+from tetrarchia_env.game import Game, Policy
 from tetrarchia_env.messages import did_you_mean, printable
 from tetrarchia_env.notation import save_replay
 from tetrarchia_env.render.frames import Frame
@@ -43,7 +43,7 @@ def emperors_named(names: str) -> list[str]:
 class Player:
     """The talk with the person."""
 
-    def __init__(self, game: Game, policies: Mapping[str, Callable[[Game], int]]) -> None:
+    def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
         self._game = game
         self._policies = policies  # of the agents; whom it does not name, the person plays
         self._told = 0  # the number of the last frame that was told
