@@ -43,7 +43,7 @@ def test_saved_game_is_shown_again(tmp_path: Path) -> None:
         (["watch", "--scenario", "actium"], "unknown scenario 'actium'"),
         (["watch", "--scenario", "danube_wars", "--level", "4211"], "sets the level"),
         (["watch", "--agents", "nero"], "unknown agent 'nero'"),
-        (["watch", "--agents", ",".join(["random"] * 5)], "give one to four names"),
+        (["watch", "--agents", ",".join(["random"] * 5)], "must be one to four names"),
         (["watch", "--seed", "-1"], "a seed is a whole number"),
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["replay", "no-such-file.json"], "it cannot be read"),
