@@ -1,6 +1,6 @@
-"""Write the pictures of pages, docs/pictures/*.png: `PYTHONPATH=tests python docs/make_screenshots.py`; needs Chromium and chromedriver.
+"""Take the screenshots of the documentation, docs/pictures/*.png: `PYTHONPATH=tests python docs/make_screenshots.py`.
 
-The browser and the server are those of the tests.
+Needs Chromium and chromedriver; uses the browser and the server of the tests.
 """
 
 import subprocess
@@ -14,78 +14,78 @@ from PIL import Image
 
 from helpers.browser import Browser, browser
 from helpers.random_games import beside_a_revolt
-from helpers.room_page import PATIENCE, PHONE, WIDE, enter, offered
+from helpers.room_page import DESKTOP, PHONE, ask_coach, open_page, wait_for_choices
 from helpers.web_server import Server, serving
-from tetrarchia_app.cli.serve import thinkers
+from tetrarchia_app.cli.serve import analysis_workers
 from tetrarchia_env.notation import replay_data
 
 FOLDER = Path(__file__).parent / "pictures"
-COLOURS = 256  # of the palette, chosen so that rare ones, such as an Emperor's, are among them
-STILL = 0.6  # seconds until nothing moves any more
+PALETTE_COLORS = 256
+ANIMATION_S = 0.6  # longer than any animation
 REPLAY = "Four greedy agents, seed 3"
 
 
 def attack(server: Server, page: Browser) -> None:
-    """Galerius thinks an attack over, and has asked the coach."""
-    open_room(server, page, WIDE)
+    """Show the card of an attack by Galerius, and the coach's suggestions."""
+    open_room(server, page, DESKTOP)
     page.click("#targets [data-place='DACIA'] .ring")
 
 
 def phone(server: Server, page: Browser) -> None:
-    """The same turn on a phone, with the large map."""
+    """Show the same turn on a phone, with the enlarged map."""
     open_room(server, page, PHONE)
     page.click("#zoom")
     page.run("scrollTo(0, 0)")
 
 
 def open_room(server: Server, page: Browser, size: tuple[int, int]) -> None:
-    """A game with three trained colleagues, in which the person is asked."""
-    enter(page, server.origin + server.make_room("ppo", "person 1", "ppo", "ppo", replay=replay_data(beside_a_revolt())), size)
-    offered(page)
-    page.press("h")
-    page.wait_for("document.querySelectorAll('#coach li').length > 0", PATIENCE)
+    """Open a game with three trained agents at a decision of the player."""
+    path = server.create_room("ppo", "player 1", "ppo", "ppo", replay=replay_data(beside_a_revolt()))
+    open_page(page, server.origin + path, size)
+    wait_for_choices(page)
+    ask_coach(page)
 
 
 def analysis(_: Server, page: Browser) -> None:
-    """The page of a replay that the docs tell how to make, at its worst choice."""
+    """Show the replay page of the documentation's example at its worst choice."""
     with TemporaryDirectory() as folder:
         game = Path(folder) / f"{REPLAY}.json"
-        command("watch", "--agents", "greedy", "--seed", "3", "--save", str(game))
-        command("replay", str(game), "--html", str(game.with_suffix(".html")), "--analyse", "ppo")
+        run_command("watch", "--agents", "greedy", "--seed", "3", "--save", str(game))
+        run_command("replay", str(game), "--html", str(game.with_suffix(".html")), "--analyse", "ppo")
         page.resize(1280, 800)
         page.open(game.with_suffix(".html").as_uri())
         page.run("entries.find((entry) => entry.textContent.includes('the worst choice')).click()")
         page.run("document.fonts.ready")
 
 
-def command(*words: str) -> None:
-    """Of `tetrarchia`, as a user runs it."""
-    subprocess.run([Path(sys.executable).with_name("tetrarchia"), *words], check=True, stdout=subprocess.DEVNULL)
+def run_command(*arguments: str) -> None:
+    """Run `tetrarchia` with these arguments."""
+    subprocess.run([Path(sys.executable).with_name("tetrarchia"), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 PICTURES: dict[str, Callable[[Server, Browser], None]] = {"play_attack": attack, "play_phone": phone, "analysis": analysis}
 
 
-def photograph(page: Browser, name: str) -> None:
-    """In the pixels of the page, though a phone has finer ones."""
-    time.sleep(STILL)
+def take_screenshot(page: Browser, name: str) -> None:
+    """Save a screenshot in CSS pixels, with a palette that keeps rare colors such as an Emperor's."""
+    time.sleep(ANIMATION_S)
     path = FOLDER / f"{name}.png"
-    page.photograph(path)
+    page.screenshot(path)
     with Image.open(path) as shot:
         picture = shot.convert("RGB").resize((page.run("innerWidth"), page.run("innerHeight")), Image.Resampling.LANCZOS)
-    picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1).save(path, optimize=True)
+    picture.quantize(PALETTE_COLORS, Image.Quantize.MAXCOVERAGE, kmeans=1).save(path, optimize=True)
     print(f"docs/pictures/{name}.png")
 
 
 def main() -> None:
-    """Take them all."""
+    """Take all screenshots."""
     with TemporaryDirectory() as folder:
-        place = Path(folder)
-        with serving(place / "rooms", ("ppo",), **thinkers("ppo")) as server, browser(place / "profile") as page:
+        temporary = Path(folder)
+        with serving(temporary / "rooms", ("ppo",), **analysis_workers("ppo")) as server, browser(temporary / "profile") as page:
             for name, show in PICTURES.items():
-                page.forget(server.origin)
+                page.reset(server.origin)
                 show(server, page)
-                photograph(page, name)
+                take_screenshot(page, name)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A real Chromium without a display, driven through chromedriver by plain HTTP (W3C WebDriver)."""
+"""Headless Chromium, controlled through chromedriver over HTTP (W3C WebDriver)."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name of a reference to an element, from the standard
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # key of an element reference, from the standard
 KEYS = {
     "Space": " ", "PageUp": "\ue00e", "PageDown": "\ue00f", "End": "\ue010", "Home": "\ue011", "Left": "\ue012", "Up": "\ue013",
     "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c",
@@ -22,7 +22,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
-PATIENCE = 30.0  # seconds: other work may go on on the machine
+TIMEOUT_S = 30.0  # the machine may be busy
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -30,7 +30,7 @@ MISSING = f"needs Chromium and chromedriver (Debian: chromium, chromium-driver);
 
 
 class Browser:
-    """One window."""
+    """A browser window."""
 
     def __init__(self, session: str) -> None:
         self._session = session
@@ -39,43 +39,43 @@ class Browser:
         self._post("url", url=address)
 
     def resize(self, width: int, height: int, *, phone: bool = False) -> None:
-        """The inside of the window, exactly; a phone has a touch screen and finer pixels."""
+        """Set the size of the viewport; a phone also has a touch screen and a pixel ratio of 2."""
         size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
         self.command("Emulation.setDeviceMetricsOverride", **size)
         self.command("Emulation.setTouchEmulationEnabled", enabled=phone)
 
-    def forget(self, origin: str) -> None:
-        """As if it were new: nothing kept of this server's pages, an ordinary window."""
+    def reset(self, origin: str) -> None:
+        """Clear the storage of this origin and all emulation."""
         self.command("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
         self.command("Emulation.clearDeviceMetricsOverride")
         self.command("Emulation.setTouchEmulationEnabled", enabled=False)
         self.command("Emulation.setEmulatedMedia", media="", features=[])
 
     def command(self, name: str, **values: object) -> Any:
-        """A command of the DevTools."""
+        """Execute a DevTools command."""
         return self._post("goog/cdp/execute", cmd=name, params=values)
 
     def run(self, script: str) -> Any:
-        """What an expression of JavaScript is."""
+        """Return the value of a JavaScript expression."""
         return self._post("execute/sync", script=f"return {script}", args=[])
 
     def click(self, selector: str) -> None:
-        """As a person does: it must be in sight and nothing may lie over it."""
+        """Click an element, which must be visible and not covered."""
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
         self._post(f"element/{element}/click")
 
     def tap(self, x: float, y: float) -> None:
-        """Touch this point of the window with a finger."""
-        deeds = [{"type": "pointerMove", "x": x, "y": y}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]
-        self._post("actions", actions=[{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": deeds}])
+        """Touch a point of the viewport."""
+        steps = [{"type": "pointerMove", "x": x, "y": y}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]
+        self._post("actions", actions=[{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": steps}])
 
-    def fill(self, selector: str, words: str) -> None:
-        """Type into a field; for one that takes a file, its path."""
+    def fill(self, selector: str, text: str) -> None:
+        """Type into a field; a file input takes a path."""
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
-        self._post(f"element/{element}/value", text=words)
+        self._post(f"element/{element}/value", text=text)
 
     def run_program(self, script: str, *values: object) -> Any:
-        """What statements of JavaScript hand to `done`, the last of their arguments."""
+        """Run JavaScript statements and return what they pass to the callback `done`."""
         return self._post("execute/async", script=f"const done = arguments[arguments.length - 1]; {script}", args=list(values))
 
     def press(self, *names: str) -> None:
@@ -83,25 +83,25 @@ class Browser:
             strokes = [{"type": kind, "value": KEYS.get(name, name)} for kind in ("keyDown", "keyUp")]
             self._post("actions", actions=[{"type": "key", "id": "keyboard", "actions": strokes}])
 
-    def wait_for(self, script: str, seconds: float = PATIENCE) -> None:
-        """Until an expression of JavaScript is true."""
-        end = time.monotonic() + seconds
+    def wait_for(self, script: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Wait until a JavaScript expression is true."""
+        end = time.monotonic() + timeout_s
         while not self.run(script):
             if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} seconds: {script}")
+                raise AssertionError(f"not within {timeout_s} seconds: {script}")
             time.sleep(0.02)
 
     def sees(self, selector: str) -> bool:
-        """Whether the middle of this element is inside the window and nothing lies over it."""
+        """Return whether the center of an element is inside the viewport and not covered."""
         middle = "const box = element.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2"
         hit = "element.contains(document.elementFromPoint(x, y))"
         return bool(self.run(f"((element) => {{ {middle}; return {hit}; }})(document.querySelector({json.dumps(selector)}))"))
 
-    def complaints(self) -> list[str]:
-        """What came to the console since the last time: errors and warnings."""
+    def console_errors(self) -> list[str]:
+        """Return the errors and warnings written to the console since the last call."""
         return [entry["message"] for entry in self._post("se/log", type="browser") if entry["level"] in ("SEVERE", "WARNING")]
 
-    def photograph(self, path: Path) -> None:
+    def screenshot(self, path: Path) -> None:
         path.write_bytes(b64decode(_call("GET", f"{self._session}/screenshot")))
 
     def _post(self, place: str, **values: object) -> Any:
@@ -110,19 +110,19 @@ class Browser:
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
-    """A new browser that knows nothing; its files are in this folder."""
+    """Start a browser with a new profile in this folder."""
     with _driver() as address:
-        session = f"{address}/session/{_call('POST', f'{address}/session', _wishes(folder))['sessionId']}"
+        session = f"{address}/session/{_call('POST', f'{address}/session', _capabilities(folder))['sessionId']}"
         try:
             yield Browser(session)
         finally:
             _call("DELETE", session)
 
 
-def _wishes(folder: Path) -> dict[str, Any]:
+def _capabilities(folder: Path) -> dict[str, Any]:
     options = {"binary": BROWSER, "args": [*FLAGS, f"--user-data-dir={folder}"]}
-    wishes = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-    return {"capabilities": {"alwaysMatch": wishes}}
+    wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+    return {"capabilities": {"alwaysMatch": wanted}}
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def _port(process: "subprocess.Popen[str]") -> str:
     for line in process.stdout:
         if found := re.search(r"started successfully on port (\d+)", line):
             return found[1]
-    raise AssertionError("chromedriver ended before it was ready")
+    raise AssertionError("chromedriver exited before it was ready")
 
 
 _OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # never through a proxy

@@ -1,4 +1,4 @@
-"""A room's page in a real browser, used as a person does: by clicks on the map or in the list, by keys, by touch."""
+"""A room's page in a real browser, used by clicks on the map or in the list, by keys and by touch."""
 
 import json
 import random
@@ -8,105 +8,105 @@ from helpers.browser import Browser
 from helpers.web_server import Server
 from tetrarchia_env.notation import Replay, parse_replay, play_replay
 
-WIDE, PHONE = (1400, 900), (390, 844)
-PATIENCE = 60  # seconds: other work may go on on the machine
-OVER = "document.getElementById('decide-title').textContent === 'The game is over'"
-READY = f"document.querySelector('#choices button') !== null || {OVER}"
+DESKTOP, PHONE = (1400, 900), (390, 844)
+TIMEOUT_S = 60  # the machine may be busy
+IS_OVER = "document.getElementById('decision-title').textContent === 'The game is over'"
+IS_READY = f"document.querySelector('#choices button') !== null || {IS_OVER}"
 TURN = "document.querySelector('#head .turn')?.textContent ?? ''"
 CHOICES = """[...document.querySelectorAll('#choices button')].map((button) => ({action: button.dataset.action,
-    key: button.querySelector('kbd')?.textContent.toLowerCase() ?? '', fight: button.classList.contains('combat')}))"""
+    key: button.querySelector('kbd')?.textContent.toLowerCase() ?? '', combat: button.classList.contains('combat')}))"""
 
 
-def enter(page: Browser, address: str, size: tuple[int, int] = WIDE) -> None:
-    """Open a page on which nothing is waited for."""
+def open_page(page: Browser, url: str, size: tuple[int, int] = DESKTOP) -> None:
+    """Open a page that shows events without pauses."""
     page.resize(*size, phone=size == PHONE)
-    page.open(address)
+    page.open(url)
     page.run("localStorage.setItem('pace', '0')")
-    page.open(address)
+    page.open(url)
 
 
-def offered(page: Browser) -> list[dict[str, Any]]:
-    """What the person may do now; nothing when the game is over."""
-    page.wait_for(READY, PATIENCE)
+def wait_for_choices(page: Browser) -> list[dict[str, Any]]:
+    """Return the player's choices; empty when the game is over."""
+    page.wait_for(IS_READY, TIMEOUT_S)
     found: list[dict[str, Any]] = page.run(CHOICES)
     return found
 
 
-def played(page: Browser) -> int:
-    """How many actions the page knows of."""
+def position(page: Browser) -> int:
+    """Return the number of actions in the page's log."""
     return int(page.run("Number(document.getElementById('slider').max)"))
 
 
-def wait_for_more(page: Browser, number: int) -> None:
-    """Until it knows of more actions than so many."""
-    page.wait_for(f"Number(document.getElementById('slider').max) > {number}", PATIENCE)
+def wait_for_position_after(page: Browser, number: int) -> None:
+    page.wait_for(f"Number(document.getElementById('slider').max) > {number}", TIMEOUT_S)
 
 
-def click_something(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
-    """A place on the map half of the time, else a button."""
-    number, choice = played(page), rng.choice(choices)
+def click_random_choice(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
+    """Click a target on the map half of the time, else a button."""
+    number, choice = position(page), rng.choice(choices)
     places = page.run("[...document.querySelectorAll('#targets .target')].map((target) => target.dataset.place)")
     if places and rng.random() < 0.5:
         page.click(f"#targets [data-place='{rng.choice(places)}'] .ring")
     else:
         page.click(f'#choices [data-action="{choice["action"]}"]')
     if not page.run("document.getElementById('card').hidden"):
-        assert page.run("document.querySelector('#card .do') === document.activeElement")
-        page.click("#card .do")
-    wait_for_more(page, number)
+        assert page.run("document.querySelector('#card .confirm') === document.activeElement")
+        page.click("#card .confirm")
+    wait_for_position_after(page, number)
 
 
-def press_something(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
-    """By its key, or by going through the list."""
-    number, choice = played(page), rng.choice(choices)
+def press_random_choice(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
+    """Use the key of the choice, or the arrow keys if it has none."""
+    number, choice = position(page), rng.choice(choices)
     if choice["key"]:
         page.press(choice["key"])
     else:
         while page.run("document.activeElement.dataset.action") != choice["action"]:
             page.press("Down")
         page.press("Enter")
-    if choice["fight"]:
-        page.wait_for("document.activeElement.classList.contains('do')")
+    if choice["combat"]:
+        page.wait_for("document.activeElement.classList.contains('confirm')")
         page.press("Enter")
-    wait_for_more(page, number)
+    wait_for_position_after(page, number)
 
 
-def click_in_the_list(page: Browser, choice: dict[str, Any]) -> None:
-    """One choice, and wait until what followed has been shown."""
-    number = played(page)
+def click_choice(page: Browser, choice: dict[str, Any]) -> None:
+    """Click a choice in the list and wait until everything that followed was shown."""
+    number = position(page)
     page.click(f'#choices [data-action="{choice["action"]}"]')
-    if choice["fight"]:
-        page.click("#card .do")
-    wait_for_more(page, number)
-    page.wait_for("document.getElementById('decide-title').textContent !== 'It goes on…'", PATIENCE)
+    if choice["combat"]:
+        page.click("#card .confirm")
+    wait_for_position_after(page, number)
+    page.wait_for("document.getElementById('decision-title').textContent !== 'Showing events…'", TIMEOUT_S)
 
 
-def end_of(choices: list[dict[str, Any]]) -> dict[str, Any]:
-    """The end of the turn if it may be chosen: Rome falls soon if nobody does anything."""
-    return next((choice for choice in choices if choice["action"] == "end"), choices[0])
-
-
-def play_a_turn(page: Browser, rng: random.Random, early: float = 0.3) -> None:
-    """Until another Emperor has the turn; each decision ends it early with this probability."""
-    choices = offered(page)
+def play_turn(page: Browser, rng: random.Random, end_probability: float = 0.3) -> None:
+    """Play until another Emperor has the turn; each decision ends the turn with this probability, if it can."""
+    choices = wait_for_choices(page)
     turn = page.run(TURN)
     while choices and page.run(TURN) == turn:
-        click_in_the_list(page, end_of(choices) if rng.random() < early else rng.choice(choices))
+        end = next((choice for choice in choices if choice["action"] == "end"), choices[0])
+        click_choice(page, end if rng.random() < end_probability else rng.choice(choices))
         choices = page.run(CHOICES)
 
 
-def end_the_turn_slowly(page: Browser) -> None:
-    """Until dice lie on the map, which stay for a while."""
-    offered(page)
+def end_turn_slowly(page: Browser) -> None:
+    """End the turn at a slow pace, and wait until dice are shown."""
+    wait_for_choices(page)
     page.run("(document.getElementById('pace').value = '1600', 0)")
-    while not any(choice["action"] == "end" for choice in offered(page)):
-        click_in_the_list(page, offered(page)[0])
+    while not any(choice["action"] == "end" for choice in wait_for_choices(page)):
+        click_choice(page, wait_for_choices(page)[0])
     page.press("e")
-    page.wait_for("document.querySelectorAll('#tray svg').length > 0", PATIENCE)
+    page.wait_for("document.querySelectorAll('#dice svg').length > 0", TIMEOUT_S)
 
 
-def kept_game(server: Server, page: Browser) -> Replay:
-    """What the page saves, played again."""
+def ask_coach(page: Browser) -> None:
+    page.press("h")
+    page.wait_for("document.querySelectorAll('#coach li').length > 0", TIMEOUT_S)
+
+
+def saved_replay(server: Server, page: Browser) -> Replay:
+    """Return the replay that the page saves, checked action by action."""
     path = page.run("document.getElementById('save-replay').getAttribute('href')")
     replay = parse_replay(json.loads(server.get(path)[2]))
     assert len(list(play_replay(replay))) == len(replay.actions)

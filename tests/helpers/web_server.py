@@ -1,4 +1,4 @@
-"""A real server of rooms in a thread of the test, and pages that talk to it without a browser."""
+"""A real web server in a thread of the test, and clients that connect to it without a browser."""
 
 import json
 import socket
@@ -16,120 +16,131 @@ from typing import Any
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
-from tetrarchia_app.cli.serve import lobby_data, offer
-from tetrarchia_app.web.app import Entrance, make_app
-from tetrarchia_app.web.house import House, Limits, Services
+from tetrarchia_app.cli.serve import agent_spec, lobby_data
 from tetrarchia_app.web.journal import Journal
-from tetrarchia_app.web.server import bound, configured
+from tetrarchia_app.web.room_manager import Limits, RoomManager, Services
+from tetrarchia_app.web.server import AccessPolicy, bind_socket, create_app, uvicorn_config
+from tetrarchia_app.web.workers import AgentSpec
 
-PATIENCE = 30.0  # seconds
-OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+TIMEOUT_S = 30.0
+OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # never through a proxy
+
+
+class RefusedRequestError(Exception):
+    """The server answered a request with an error status."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where it is, and its rooms (to be looked at, not touched: they belong to the server's thread)."""
+    """A running server. Tests may read the rooms of its manager, but not change them: they belong to the server's thread."""
 
     port: int
-    house: House
-    guests: ExitStack  # their connections, closed with the server
+    manager: RoomManager
+    clients: ExitStack  # closed with the server
 
     @property
     def origin(self) -> str:
         return f"http://localhost:{self.port}"
 
-    def make_room(self, *emperors: str, **rules: Any) -> str:
-        """The address of a room for these four; ValueError with the server's sentence."""
-        return str(self.post({"emperors": emperors, **rules})["address"])
+    def create_room(self, *emperors: str, **rules: Any) -> str:
+        """Return the path of a new room's page."""
+        return str(self.post({"emperors": emperors, **rules})["url"])
 
     def post(self, setup: object, **headers: str) -> Any:
+        """Post a request to create a room; raise RefusedRequestError with the server's answer if it is refused."""
         content = setup if isinstance(setup, bytes) else json.dumps(setup).encode()
         request = urllib.request.Request(f"{self.origin}/rooms", content, {"Origin": self.origin, **headers}, method="POST")
         try:
-            with OPEN(request, timeout=PATIENCE) as answer:
+            with OPEN(request, timeout=TIMEOUT_S) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            raise ValueError(error.read().decode()) from None
+            raise RefusedRequestError(error.read().decode()) from None
 
     def get(self, path: str, **headers: str) -> tuple[int, Any, bytes]:
+        """Return status, headers and content."""
         try:
-            with OPEN(urllib.request.Request(f"{self.origin}{path}", headers=headers), timeout=PATIENCE) as answer:
+            with OPEN(urllib.request.Request(f"{self.origin}{path}", headers=headers), timeout=TIMEOUT_S) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
 
-    def visit(self, address: str) -> "Visitor":
-        """A page behind this link, without a browser."""
-        talk = f"ws://localhost:{self.port}{address}/talk"
-        origin: Any = self.origin
-        return Visitor(self.guests.enter_context(connect(talk, origin=origin, proxy=None, open_timeout=PATIENCE, close_timeout=1)))
+    def connect(self, path: str) -> "Client":
+        """Connect as the page of this path does."""
+        url, origin = f"ws://localhost:{self.port}{path}/socket", self.origin
+        socket = connect(url, origin=origin, proxy=None, open_timeout=TIMEOUT_S, close_timeout=1)  # type: ignore[arg-type]
+        return Client(self.clients.enter_context(socket))
 
 
-class Visitor:
-    """One end of the talk: what came last of each kind is kept."""
+class Client:
+    """A page without a browser; `received` is the last message of each type."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self._received: deque[Any] = deque()
-        self.told: dict[str, Any] = {}
+        self._queue: deque[Any] = deque()
+        self.received: dict[str, Any] = {}
         self.wait_for("decision")
 
-    def send(self, type_: str, **values: object) -> None:
-        self.socket.send(json.dumps({"type": type_, **values}))
+    def send(self, type_: str, **fields: object) -> None:
+        self.socket.send(json.dumps({"type": type_, **fields}))
 
-    def wait_for(self, kind: str, wanted: Callable[[Any], bool] = lambda _: True) -> Any:
-        """The next message of this kind that is as wanted."""
-        end = time.monotonic() + PATIENCE
+    def wait_for(self, type_: str, condition: Callable[[Any], bool] = lambda _: True) -> Any:
+        """Return the next message of this type that meets the condition."""
+        end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
-            message = self.hear()
-            if message["type"] == kind and wanted(message):
+            message = self.receive()
+            if message["type"] == type_ and condition(message):
                 return message
-        raise AssertionError(f"no such {kind} came")
+        raise AssertionError(f"no such message: {type_}")
 
-    def hear(self) -> Any:
-        """The next message."""
-        if not self._received:
-            self._received.extend(json.loads(self.socket.recv(timeout=PATIENCE)))
-        message = self._received.popleft()
-        self.told[message["type"]] = message
+    def receive(self) -> Any:
+        """Return the next message."""
+        if not self._queue:
+            self._queue.extend(json.loads(self.socket.recv(timeout=TIMEOUT_S)))
+        message = self._queue.popleft()
+        self.received[message["type"]] = message
         return message
 
-    def my_decision(self) -> Any:
-        """Until it is this person's, or the game is over."""
-        last = self.told["decision"]
-        if last["choices"] or last["agent"] is None:
+    def own_decision(self) -> Any:
+        """Wait until this player decides or the game is over."""
+        last = self.received["decision"]
+        if last["choices"] or last["emperor"] is None:
             return last
-        return self.wait_for("decision", lambda told: bool(told["choices"]) or told["agent"] is None)
+        return self.wait_for("decision", lambda message: bool(message["choices"]) or message["emperor"] is None)
 
     def play(self, action: str) -> None:
-        """One action, and wait until it is played."""
-        number = self.told["decision"]["number"]
-        self.send("play", number=number, action=action)
-        while self.hear()["type"] != "decision" or self.told["decision"]["number"] <= number:
-            assert self.told.pop("refused", None) is None, action
+        """Play an action and wait for the next decision."""
+        position = self.received["decision"]["position"]
+        self.send("play", position=position, action=action)
+        while self.receive()["type"] != "decision" or self.received["decision"]["position"] <= position:
+            assert self.received.pop("error", None) is None, action
 
-    def refusal(self, type_: str, **values: object) -> str:
-        """What is said to a message that is not obeyed."""
-        self.send(type_, **values)
-        return str(self.wait_for("refused")["sentence"])
+    def error(self, type_: str, **fields: object) -> str:
+        """Send a message that is refused; return the error message."""
+        self.send(type_, **fields)
+        return str(self.wait_for("error")["message"])
 
 
 @contextmanager
 def serving(
-    folder: Path, agents: tuple[str, ...] = ("random",), limits: Limits | None = None, send_buffer: int = 0, **services: Any
+    folder: Path,
+    agents: tuple[str, ...] = ("random",),
+    specs: dict[str, AgentSpec] | None = None,
+    limits: Limits | None = None,
+    send_buffer: int = 0,
+    **services: Any,
 ) -> Iterator[Server]:
-    """A server with these agents, until the test is over."""
-    given = Services({name: offer(name) for name in agents} | services.pop("offered", {}), **services)
-    house = House(Journal(folder), given, limits or Limits())
-    place = bound("127.0.0.1", 0)
+    """Run a server with these agents and `specs`."""
+    all_specs = {name: agent_spec(name) for name in agents} | (specs or {})
+    manager = RoomManager(Journal(folder), Services(all_specs, **services), limits)
+    bound = bind_socket("127.0.0.1", 0)
     if send_buffer:
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    server = uvicorn.Server(configured(make_app(house, lobby_data(house), Entrance())))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+    server = uvicorn.Server(uvicorn_config(create_app(manager, lobby_data(manager), AccessPolicy())))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
-        with ExitStack() as guests:
-            yield Server(place.getsockname()[1], house, guests)
+        with ExitStack() as clients:
+            yield Server(bound.getsockname()[1], manager, clients)
     finally:
         server.should_exit = True
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_S)

@@ -21,7 +21,7 @@ from tetrarchia_env.render.page import replay_page
 TITLE = "TETRARCHIA: four random agents, seed 11"
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 PHONES = [(360, 640), (390, 844), (844, 390)]
-CONTROLS = ["#first", "#turn-back", "#back", "#play", "#on", "#turn-on", "#last", "#slider", "#speed"]
+CONTROLS = ["#first", "#previous-turn", "#previous", "#play", "#next", "#next-turn", "#last", "#slider", "#speed"]
 TURNS = [0, 8, 14, 19, 23, 29, 30, 35, 39]  # the frames of the game below that a turn begins with
 ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
 
@@ -44,7 +44,7 @@ class Outline(HTMLParser):
         super().__init__()
         self.tags: list[str] = []
         self.ids: list[str] = []
-        self.says: list[str] = []
+        self.events: list[str] = []
         self.data = ""
         self._open: list[tuple[str, dict[str, str | None]]] = []
         self.feed(text)
@@ -66,8 +66,8 @@ class Outline(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         tag, values = self._open[-1] if self._open else ("", {})
-        if tag == "span" and (values.get("class") or "").startswith("says"):
-            self.says.append(data)
+        if tag == "span" and (values.get("class") or "").startswith("event"):
+            self.events.append(data)
         elif values.get("id") == "game":
             self.data += data
 
@@ -82,7 +82,7 @@ def test_the_page_is_one_document_that_needs_nothing_else() -> None:
     assert len(outline.ids) == len(set(outline.ids))
     assert not re.search(r"https?:|[\"'(]//|@import", page())
     led_to = set(re.findall(r"\b(?:src|href|url)\s*[=(]\s*\\?[\"']?([^\"'\\),;\s]+)", page()))
-    assert led_to == {"data:", "data:font/ttf", *(f"#{name}" for name in outline.ids if name.startswith("sign-"))}
+    assert led_to == {"data:", "data:font/ttf", *(f"#{name}" for name in outline.ids if name.startswith("symbol-"))}
 
 
 def test_every_frame_names_its_parts_and_every_part_is_kept_once() -> None:
@@ -105,7 +105,7 @@ def test_the_pieces_of_a_frame_are_those_of_its_position() -> None:
 
 
 def test_the_log_tells_every_story_in_order() -> None:
-    assert Outline(page()).says == ["the game begins", *(line for frame in game() for line in frame.story)]
+    assert Outline(page()).events == ["the game begins", *(line for frame in game() for line in frame.story)]
     assert page().count('<button tabindex="-1">') == len(game())
 
 
@@ -121,7 +121,7 @@ def test_all_words_are_escaped() -> None:
     outline = Outline(text)
     assert "img" not in outline.tags
     assert outline.tags.count("script") == 2
-    assert outline.says == ["the game begins", ATTACK]
+    assert outline.events == ["the game begins", ATTACK]
 
 
 def test_a_long_game_stays_small() -> None:
@@ -149,7 +149,7 @@ def window(chromium: Browser, address: str) -> Iterator[Browser]:
     chromium.resize(1280, 800)
     chromium.open(address)
     yield chromium
-    assert chromium.complaints() == []
+    assert chromium.console_errors() == []
 
 
 def shown(window: Browser) -> int:
@@ -163,7 +163,7 @@ def shown(window: Browser) -> int:
     assert window.run("document.querySelector('#head').textContent").startswith(
         f"Turn {frame.snapshot['turn'] + 1}" if frame.snapshot["outcome"] == "running" else "ROME HAS FALLEN"
     )
-    assert window.sees("#log [aria-current] .says")
+    assert window.sees("#log [aria-current] .event")
     return number
 
 
@@ -185,7 +185,7 @@ def test_keys_step_by_actions_turns_and_to_the_ends(window: Browser) -> None:
 
 @pytest.mark.slow
 def test_buttons_step_as_the_keys_do(window: Browser) -> None:
-    steps = {"#on": 1, "#turn-on": TURNS[1], "#back": TURNS[1] - 1, "#turn-back": 0, "#last": 43, "#first": 0}
+    steps = {"#next": 1, "#next-turn": TURNS[1], "#previous": TURNS[1] - 1, "#previous-turn": 0, "#last": 43, "#first": 0}
     for button, number in steps.items():
         window.click(button)
         assert (button, shown(window)) == (button, number)
@@ -209,22 +209,22 @@ def test_play_runs_and_pause_stops(window: Browser, start: str) -> None:
     else:
         window.click("#play")
     assert window.run("document.getElementById('play').getAttribute('aria-label')") == "Pause"
-    window.wait_for("now >= 3")
+    window.wait_for("current >= 3")
     window.press("Space")
     stopped = shown(window)
     assert stopped < 43
     with pytest.raises(AssertionError, match="not within"):
-        window.wait_for(f"now !== {stopped}", 0.5)
+        window.wait_for(f"current !== {stopped}", 0.5)
 
 
 @pytest.mark.slow
 def test_play_ends_at_the_last_position_and_begins_again_from_there(window: Browser) -> None:
     window.run("speed.value = '10'")
     window.press("End", "Left", "Left", "Space")
-    window.wait_for("now === last && !timer")
+    window.wait_for("current === last && !playTimer")
     assert shown(window) == 43
     window.press("Space")
-    assert window.run("now") < 43
+    assert window.run("current") < 43
     window.press("Home")
     assert shown(window) == 0
 
@@ -233,7 +233,7 @@ def test_play_ends_at_the_last_position_and_begins_again_from_there(window: Brow
 def test_a_click_in_the_log_jumps_there(window: Browser) -> None:
     window.press("End", "PageUp")
     before = shown(window)
-    window.run("(entries[now - 1].id = 'wanted')")
+    window.run("(entries[current - 1].id = 'wanted')")
     window.click("#wanted")
     assert shown(window) == before - 1
     window.press("Right")
@@ -248,10 +248,10 @@ def test_the_address_leads_to_a_frame_and_follows_it(window: Browser, address: s
     window.press("Right")
     window.wait_for("location.hash === '#31'")
     window.run("(location.hash = '#7')")
-    window.wait_for("now === 7")
+    window.wait_for("current === 7")
     assert shown(window) == 7
     window.run("(location.hash = '#9999')")
-    window.wait_for("now === last")
+    window.wait_for("current === last")
     window.run("(location.hash = '#nowhere')")
     assert shown(window) == 43
 

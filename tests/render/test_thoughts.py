@@ -107,16 +107,16 @@ def test_the_page_has_curve_turns_and_marks() -> None:
     line = re.search(r'class="line" d="M([^"]+)"', text)
     assert line is not None
     assert len(line[1].split()) == 2 * len(frames())
-    assert text.count('class="dot"') == text.count('class="says worst"') == 3
+    assert text.count('class="dot"') == text.count('class="event mistake"') == 3
     assert text.count("the worst choice: 20 % worse than end") == 1
-    assert text.count('<p class="split">the dice cost') == 9
-    assert "as ppo sees it: 86 % at first, 0 % at the end" in text
+    assert text.count('<p class="luck">the dice cost') == 9
+    assert "by ppo: 86 % at first, 0 % at the end" in text
 
 
 def test_without_an_analysis_the_page_has_nothing_of_it() -> None:
     text = replay_page(frames(), "A game")
 
-    for part in ('id="curve"', 'id="thoughts"', 'class="split"', "says worst"):
+    for part in ('id="curve"', 'id="analysis"', 'class="luck"', "event mistake"):
         assert part not in text
 
 
@@ -146,7 +146,7 @@ def window(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
     chromium.resize(1280, 800)
     chromium.open((tmp_path / "page.html").as_uri())
     yield chromium
-    assert chromium.complaints() == []
+    assert chromium.console_errors() == []
 
 
 def words(window: Browser, selector: str) -> str:
@@ -154,16 +154,16 @@ def words(window: Browser, selector: str) -> str:
 
 
 @pytest.mark.slow
-def test_thoughts_and_the_curve_follow_the_game(window: Browser) -> None:
-    assert words(window, "#thoughts .chance") == "86 % chance to win"
+def test_analysis_and_curve_follow_the_game(window: Browser) -> None:
+    assert words(window, "#analysis .chance") == "86 % chance to win"
     window.press("Right", "Right", "Right")
-    assert words(window, "#thoughts .chance") == "80 % chance to win"
-    assert window.run("here.getAttribute('transform')") == "translate(3)"
+    assert words(window, "#analysis .chance") == "80 % chance to win"
+    assert window.run("cursor.getAttribute('transform')") == "translate(3)"
     assert words(window, ".likeliest .played").startswith("< 20 %" + str(frames()[4].action))
-    assert words(window, "#log [aria-current] .worst") == "one of the three worst choices: 5 % worse than end"
+    assert words(window, "#log [aria-current] .mistake") == "one of the three worst choices: 5 % worse than end"
     assert "worst choices" in words(window, "#live")
     window.press("End")
-    assert words(window, "#thoughts .chance") == "0 % chance to win"
+    assert words(window, "#analysis .chance") == "0 % chance to win"
     assert window.run("document.querySelector('.likeliest')") is None
 
 
@@ -171,7 +171,7 @@ def test_thoughts_and_the_curve_follow_the_game(window: Browser) -> None:
 def test_a_click_on_the_curve_leads_there(window: Browser) -> None:
     window.click("#curve")  # in its middle
 
-    assert abs(window.run("now") - 21.5) < 2
+    assert abs(window.run("current") - 21.5) < 2
 
 
 @pytest.mark.slow
@@ -205,9 +205,9 @@ def test_a_kept_game_is_analysed_by_the_command(chromium: Browser, tmp_path: Pat
 
     assert code == 0
     assert chromium.run("document.querySelectorAll('#curve .dot').length") == 3
-    assert chromium.run("document.querySelectorAll('#log .worst').length") == 3
-    assert re.fullmatch(r"\d+ % chance to win", words(chromium, "#thoughts .chance"))
+    assert chromium.run("document.querySelectorAll('#log .mistake').length") == 3
+    assert re.fullmatch(r"\d+ % chance to win", words(chromium, "#analysis .chance"))
     assert chromium.run("document.querySelectorAll('.likeliest tbody tr').length") >= 3
     chromium.press("End")
-    assert words(chromium, "#thoughts .chance") == "0 % chance to win"
-    assert chromium.complaints() == []
+    assert words(chromium, "#analysis .chance") == "0 % chance to win"
+    assert chromium.console_errors() == []

@@ -1,4 +1,4 @@
-"""What the tests of the pages share: a server with trained colleagues, and a browser."""
+"""Fixtures of the web tests: a server with trained agents, and a browser."""
 
 import os
 from collections.abc import Iterator
@@ -11,32 +11,32 @@ from helpers.browser import BROWSER, DRIVER, MISSING, Browser, browser
 if TYPE_CHECKING:
     from helpers.web_server import Server
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests' machine has few cores, and browsers beside torch
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # browsers and torch share few cores
 
 
 @pytest.fixture(name="server", scope="module")
-def a_server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
+def server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     pytest.importorskip("torch")
     from helpers.web_server import serving
-    from tetrarchia_app.cli.serve import thinkers
+    from tetrarchia_app.cli.serve import analysis_workers
 
-    with serving(tmp_path_factory.mktemp("rooms"), ("ppo", "random"), **thinkers("ppo")) as server:
+    with serving(tmp_path_factory.mktemp("rooms"), ("ppo", "random"), **analysis_workers("ppo")) as server:
         yield server
 
 
-@pytest.fixture(name="chromium", scope="module")
-def a_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if not (BROWSER and DRIVER):
         pytest.skip(MISSING)
     with browser(tmp_path_factory.mktemp("chromium")) as window:
         yield window
 
 
-@pytest.fixture(name="page")
-def a_page(server: "Server", chromium: Browser) -> Iterator[Browser]:
-    """A browser that knows nothing of the tests before."""
-    chromium.forget(server.origin)
+@pytest.fixture
+def page(server: "Server", chromium: Browser) -> Iterator[Browser]:
+    """The browser, reset before the test and without console errors after it."""
+    chromium.reset(server.origin)
     yield chromium
-    complaints = chromium.complaints()
+    errors = chromium.console_errors()
     chromium.open("about:blank")
-    assert complaints == []
+    assert errors == []

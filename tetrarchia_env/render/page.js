@@ -1,155 +1,146 @@
 "use strict";
-// Every position is a list of parts for each place of the page; all words and drawings were made beforehand.
+// A frame lists, for each element of the page, the numbers of the HTML parts it consists of; all parts are rendered in advance.
 const byId = (id) => document.getElementById(id);
 const {parts, frames, turns} = JSON.parse(byId("game").textContent);
-const entries = [...document.querySelectorAll("#log button")]; // one for each frame
-const slider = byId("slider"), speed = byId("speed"), log = byId("log"), live = byId("live"), view = byId("view");
-const curve = byId("curve"), here = byId("here"); // of a page with an analysis
+const entries = [...document.querySelectorAll("#log button")]; // one per frame
+const slider = byId("slider"), speed = byId("speed"), log = byId("log"), live = byId("live"), viewport = byId("view");
+const curve = byId("curve"), cursor = byId("cursor"); // only on a page with an analysis
 const last = frames.length - 1;
-const REST = 250; // milliseconds without a move before the address says where we are: browsers allow few changes a second
-let now = 0, timer = 0, rest = 0;
+const HASH_DELAY_MS = 250; // browsers limit how often the URL may change
+let current = 0, playTimer = 0, hashTimer = 0;
 
 function show(number) {
-  entries[now].removeAttribute("aria-current");
-  entries[now].tabIndex = -1;
-  now = Math.min(Math.max(number, 0), last);
+  entries[current].removeAttribute("aria-current");
+  entries[current].tabIndex = -1;
+  current = Math.min(Math.max(number, 0), last);
   draw();
-  slider.value = now;
-  slider.setAttribute("aria-valuetext", `action ${now} of ${last}`);
-  byId("count").textContent = `${now} / ${last}`;
-  here?.setAttribute("transform", `translate(${now})`);
-  tell(entries[now]);
-  follow();
-  clearTimeout(rest);
-  rest = setTimeout(() => history.replaceState(null, "", `#${now}`), REST);
+  slider.value = current;
+  slider.setAttribute("aria-valuetext", `action ${current} of ${last}`);
+  byId("count").textContent = `${current} / ${last}`;
+  cursor?.setAttribute("transform", `translate(${current})`);
+  entries[current].setAttribute("aria-current", "step");
+  entries[current].tabIndex = 0;
+  live.textContent = [...entries[current].querySelectorAll(".event")].map((line) => line.textContent).join("; ");
+  scrollToCurrent();
+  clearTimeout(hashTimer);
+  hashTimer = setTimeout(() => history.replaceState(null, "", `#${current}`), HASH_DELAY_MS);
 }
 
 function draw() {
-  const before = new Set(frames[Math.max(now - 1, 0)].pieces);
-  for (const [place, numbers] of Object.entries(frames[now])) {
-    const fresh = (number) => place === "pieces" && !before.has(number);
-    byId(place).innerHTML = numbers.map((n) => (fresh(n) ? `<g class="fresh">${parts[n]}</g>` : parts[n])).join("");
+  const before = new Set(frames[Math.max(current - 1, 0)].pieces);
+  for (const [id, numbers] of Object.entries(frames[current])) {
+    const isFresh = (number) => id === "pieces" && !before.has(number);
+    byId(id).innerHTML = numbers.map((number) => (isFresh(number) ? `<g class="fresh">${parts[number]}</g>` : parts[number])).join("");
   }
 }
 
-function tell(entry) {
-  entry.setAttribute("aria-current", "step");
-  entry.tabIndex = 0;
-  live.textContent = [...entry.querySelectorAll(".says")].map((line) => line.textContent).join("; ");
+function scrollToCurrent() {
+  const entry = entries[current], headingHeight = log.querySelector("h2").offsetHeight;
+  const centered = entry.offsetTop - (log.clientHeight - entry.offsetHeight) / 2;
+  log.scrollTop = Math.min(centered, entry.offsetTop - headingHeight); // the first line stays visible
+  const piece = viewport.querySelector(".fresh, .figure");
+  if (!piece) return;
+  const {left, right, top, bottom} = piece.getBoundingClientRect(), shown = viewport.getBoundingClientRect();
+  viewport.scrollLeft += (left + right) / 2 - (shown.left + shown.right) / 2;
+  viewport.scrollTop += (top + bottom) / 2 - (shown.top + shown.bottom) / 2;
 }
 
-function follow() {
-  const entry = entries[now], heading = log.querySelector("h2").offsetHeight;
-  const middle = entry.offsetTop - (log.clientHeight - entry.offsetHeight) / 2;
-  log.scrollTop = Math.min(middle, entry.offsetTop - heading); // its first line is never hidden
-  const piece = view.querySelector(".fresh, .figure");
-  if (piece) bringInto(view, piece.getBoundingClientRect());
+function toggleZoom() {
+  byId("zoom").setAttribute("aria-pressed", String(viewport.classList.toggle("large")));
+  scrollToCurrent();
 }
 
-function bringInto(frame, {left, right, top, bottom}) {
-  const here = frame.getBoundingClientRect();
-  frame.scrollLeft += (left + right) / 2 - (here.left + here.right) / 2;
-  frame.scrollTop += (top + bottom) / 2 - (here.top + here.bottom) / 2;
-}
-
-function zoom() {
-  const large = view.classList.toggle("large");
-  byId("zoom").setAttribute("aria-pressed", String(large));
-  follow();
-}
-
-function jump(number) {
+function goTo(number) {
   pause();
   show(number);
 }
 
-const turnOn = () => jump(turns.find((start) => start > now) ?? last);
-const turnBack = () => jump(turns.findLast((start) => start < now) ?? 0);
+const nextTurn = () => goTo(turns.find((start) => start > current) ?? last);
+const previousTurn = () => goTo(turns.findLast((start) => start < current) ?? 0);
 
 function play() {
   document.body.classList.add("playing");
   byId("play").setAttribute("aria-label", "Pause");
-  live.setAttribute("aria-live", "off"); // nobody can listen that fast
-  if (now === last) show(0);
-  wait();
+  live.setAttribute("aria-live", "off"); // a screen reader could not keep up
+  if (current === last) show(0);
+  scheduleNext();
 }
 
-function wait() {
-  clearTimeout(timer);
-  timer = setTimeout(tick, 1000 / Number(speed.value));
-}
-
-function tick() {
-  show(now + 1);
-  if (now === last) pause();
-  else wait();
+function scheduleNext() {
+  clearTimeout(playTimer);
+  playTimer = setTimeout(() => {
+    show(current + 1);
+    if (current === last) pause();
+    else scheduleNext();
+  }, 1000 / Number(speed.value));
 }
 
 function pause() {
-  clearTimeout(timer);
-  timer = 0;
+  clearTimeout(playTimer);
+  playTimer = 0;
   document.body.classList.remove("playing");
   byId("play").setAttribute("aria-label", "Play");
   live.setAttribute("aria-live", "polite");
 }
 
-const toggle = () => (timer ? pause() : play());
+const togglePlay = () => (playTimer ? pause() : play());
 
 const BUTTONS = {
-  first: () => jump(0),
-  "turn-back": turnBack,
-  back: () => jump(now - 1),
-  play: toggle,
-  on: () => jump(now + 1),
-  "turn-on": turnOn,
-  last: () => jump(last),
-  zoom,
+  first: () => goTo(0),
+  "previous-turn": previousTurn,
+  previous: () => goTo(current - 1),
+  play: togglePlay,
+  next: () => goTo(current + 1),
+  "next-turn": nextTurn,
+  last: () => goTo(last),
+  zoom: toggleZoom,
 };
 const KEYS = {
   Home: BUTTONS.first,
-  PageUp: turnBack,
-  ArrowUp: turnBack,
-  ArrowLeft: BUTTONS.back,
-  " ": toggle,
-  ArrowRight: BUTTONS.on,
-  ArrowDown: turnOn,
-  PageDown: turnOn,
+  PageUp: previousTurn,
+  ArrowUp: previousTurn,
+  ArrowLeft: BUTTONS.previous,
+  " ": togglePlay,
+  ArrowRight: BUTTONS.next,
+  ArrowDown: nextTurn,
+  PageDown: nextTurn,
   End: BUTTONS.last,
 };
 
-function isTheBrowsers(event) {
+// Whether the browser itself uses this key here.
+function isBrowserKey(event) {
   const {key, target} = event;
   if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target === speed) return true;
   if (key === " ") return target.closest("button, summary") !== null;
-  const scrolls = document.documentElement.scrollHeight > innerHeight;
-  return (key === "ArrowUp" || key === "ArrowDown") && (scrolls || target === slider);
+  const canScroll = document.documentElement.scrollHeight > innerHeight;
+  return (key === "ArrowUp" || key === "ArrowDown") && (canScroll || target === slider);
 }
 
 function onKey(event) {
-  if (!(event.key in KEYS) || isTheBrowsers(event)) return;
+  if (!(event.key in KEYS) || isBrowserKey(event)) return;
   event.preventDefault();
   KEYS[event.key]();
 }
 
-function toThePoint(event) {
+function onCurveClick(event) {
   const {left, width} = curve.getBoundingClientRect();
-  jump(Math.round(((event.clientX - left) / width) * last));
+  goTo(Math.round(((event.clientX - left) / width) * last));
 }
 
-function toTheLink() {
-  const link = /^#(\d+)$/.exec(location.hash);
-  if (link) jump(Number(link[1]));
+function goToHash() {
+  const hash = /^#(\d+)$/.exec(location.hash);
+  if (hash) goTo(Number(hash[1]));
 }
 
-for (const [id, deed] of Object.entries(BUTTONS)) byId(id).addEventListener("click", deed);
-entries.forEach((entry, number) => entry.addEventListener("click", () => jump(number)));
-curve?.addEventListener("click", toThePoint);
-slider.addEventListener("input", () => jump(Number(slider.value)));
-speed.addEventListener("change", () => timer && wait());
+for (const [id, onClick] of Object.entries(BUTTONS)) byId(id).addEventListener("click", onClick);
+entries.forEach((entry, number) => entry.addEventListener("click", () => goTo(number)));
+curve?.addEventListener("click", onCurveClick);
+slider.addEventListener("input", () => goTo(Number(slider.value)));
+speed.addEventListener("change", () => playTimer && scheduleNext());
 addEventListener("keydown", onKey);
-addEventListener("hashchange", toTheLink);
-addEventListener("resize", follow);
-document.fonts.ready.then(follow); // with its own letters every line has another width
-slider.value = 0; // a browser may remember another when the page is loaded again
+addEventListener("hashchange", goToHash);
+addEventListener("resize", scrollToCurrent);
+document.fonts.ready.then(scrollToCurrent); // the font changes the layout
+slider.value = 0; // browsers restore the old value on reload
 show(0);
-toTheLink();
+goToHash();

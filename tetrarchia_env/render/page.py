@@ -26,7 +26,7 @@ from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
 from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
-SIGN = "-16 -18 32 36"  # what is seen of a piece that stands as a sign in the panel
+SYMBOL_VIEW_BOX = "-16 -18 32 36"  # of a piece in the panel
 LOOK = attributes(font_family=theme.FONT, text_anchor="middle")
 RESERVE = {"unrest": "Unrest", "revolt": "Revolts", "armies": "armies"}
 Places = dict[str, list[str]]  # id of an element of the page -> the parts that it consists of
@@ -66,13 +66,17 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
     if analysis:
         check_analysis(analysis, len(frames))
     judged = analysis if analysis and analysis.decisions else None
-    shown = [places(frame) | ({"thoughts": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
+    shown = [places(frame) | ({"analysis": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
-    thinking = f'<section id="thoughts" aria-label="What {clean(judged.critic)} thinks">{first["thoughts"]}</section>' if judged else ""
+    section = (
+        f'<section id="analysis" aria-label="Position analysis by {clean(judged.critic)}">{first.pop("analysis")}</section>'
+        if judged
+        else ""
+    )
     return Template(_file("page.html")).substitute(
         first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
-        curve=curve(judged) if judged else "", thinking=thinking,
-        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), signs=signs(),
+        curve=curve(judged) if judged else "", analysis=section,
+        width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), symbols=symbols(),
         fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
 
@@ -104,10 +108,10 @@ def colours() -> str:
     return "\n".join([":root { " + " ".join(f"--{name}: {colour};" for name, colour in names.items()) + " }", *emperors, *endings])
 
 
-def signs() -> str:
-    """The pieces that the panel shows, to be used by name."""
+def symbols() -> str:
+    """Return the pieces shown in the panel as SVG symbols."""
     shown = {name: figure(name) for name in EMPERORS} | {"unrest": token("unrest"), "revolt": token("revolt"), "armies": army("army", "")}
-    return "".join(f'<symbol id="sign-{name}" viewBox="{SIGN}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
+    return "".join(f'<symbol id="symbol-{name}" viewBox="{SYMBOL_VIEW_BOX}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
@@ -172,7 +176,7 @@ def _emperor(snapshot: Snapshot, name: str) -> str:
 @lru_cache(4_096)
 def _row(name: str, active: bool, place: str, stock: str, remark: str) -> str:
     return (
-        f'<li class="emperor{" active" if active else ""}">{_sign(name)}<span><strong>{name.capitalize()}</strong>'
+        f'<li class="emperor{" active" if active else ""}">{_symbol(name)}<span><strong>{name.capitalize()}</strong>'
         f"<small>{clean(place)}</small>"
         f'<small class="stock"><span>{stock}</span><b>{remark}</b></small></span></li>'
     )
@@ -183,8 +187,8 @@ def _stock(supply: int, glory: int) -> str:
     return f"{tokens}, glory {glory}" if glory else tokens
 
 
-def _sign(name: str) -> str:
-    return f'<svg aria-hidden="true"><use href="#sign-{name}"/></svg>'
+def _symbol(name: str) -> str:
+    return f'<svg aria-hidden="true"><use href="#symbol-{name}"/></svg>'
 
 
 def _reserve(snapshot: Snapshot) -> str:
@@ -192,7 +196,7 @@ def _reserve(snapshot: Snapshot) -> str:
     for kind, words in RESERVE.items():
         count = snapshot["reserve"][kind]
         low = ' class="low"' if count <= panel.LOW and kind != "armies" else ""
-        items.append(f"<li{low}>{_sign(kind)}<strong>{count}</strong> {words}</li>")
+        items.append(f"<li{low}>{_symbol(kind)}<strong>{count}</strong> {words}</li>")
     return f'<ul class="reserve"><li>Reserve</li>{"".join(items)}</ul>'
 
 
@@ -218,9 +222,9 @@ def _turn(snapshot: Snapshot, line: str, entries: list[str]) -> str:
 
 
 def _entry(frame: Shown, mark: str) -> str:
-    who = theme.EMPEROR_LOOKS[frame.agent].letter if frame.agent else "\N{MIDDLE DOT}"
+    letter = theme.EMPEROR_LOOKS[frame.agent].letter if frame.agent else "\N{MIDDLE DOT}"
     lines = [clean(line) for line in frame.story] or [clean(frame.action or "the game begins")]
-    says = "".join(f'<span class="says{" more" if k else ""}">{line}</span>' for k, line in enumerate(lines))
-    says += f'<span class="says worst">{clean(mark)}</span>' if mark else ""
-    badge = f'<span class="who {frame.agent or ""}" aria-hidden="true">{who}</span>'
-    return f'<li><button tabindex="-1">{badge}<span>{says}</span></button></li>'
+    events = "".join(f'<span class="event{" more" if k else ""}">{line}</span>' for k, line in enumerate(lines))
+    events += f'<span class="event mistake">{clean(mark)}</span>' if mark else ""
+    badge = f'<span class="badge {frame.agent or ""}" aria-hidden="true">{letter}</span>'
+    return f'<li><button tabindex="-1">{badge}<span>{events}</span></button></li>'

@@ -25,11 +25,11 @@ def curve(analysis: GameAnalysis) -> str:
     points = [f"{k} {100 * (1 - chance):.1f}" for k, chance in enumerate(chances)]
     line, last = " ".join(points), len(points) - 1
     dots = "".join(f'<path class="dot" d="M{points[place]}h0"/>' for place in analysis.worst)
-    words = f"The chance to win as {analysis.critic} sees it: {percent(chances[0])} at first, {percent(chances[-1])} at the end"
+    words = f"Chance to win by {analysis.critic}: {percent(chances[0])} at first, {percent(chances[-1])} at the end"
     return (
         f'<div class="curve"><svg id="curve" viewBox="0 0 {last} 100" preserveAspectRatio="none" role="img" aria-label="{clean(words)}">'
         f'<path class="half" d="M0 50H{last}"/><path class="area" d="M0 100L{line}L{last} 100Z"/><path class="line" d="M{line}"/>'
-        f'{dots}<path id="here" d="M0 0V100"/></svg><span aria-hidden="true">chance to win, says {clean(analysis.critic)}</span></div>'
+        f'{dots}<path id="cursor" d="M0 0V100"/></svg><span aria-hidden="true">chance to win by {clean(analysis.critic)}</span></div>'
     )
 
 
@@ -38,7 +38,7 @@ def thoughts(analysis: GameAnalysis, place: int) -> list[str]:
     parts = [f'<p class="chance"><strong>{percent(analysis.chances[place])}</strong> <span>chance to win</span></p>']
     decisions = analysis.decisions
     turn = next(turn for turn in analysis.turns if turn.number == decisions[min(place, len(decisions) - 1)].turn)
-    parts.append(f'<p class="split">This turn: {split_sentence(turn.luck, turn.choice)}.</p>')
+    parts.append(f'<p class="luck">This turn: {split_sentence(turn.luck, turn.choice)}.</p>')
     return [*parts, _likeliest(decisions[place])] if place < len(decisions) else parts
 
 
@@ -61,7 +61,7 @@ def _row(likely: str, advice: Advice, decision: Decision) -> str:
 
 def turn_line(analysis: GameAnalysis, number: int) -> str:
     """What skill and luck did in this turn."""
-    lines = [f'<p class="split">{split_sentence(turn.luck, turn.choice)}</p>' for turn in analysis.turns if turn.number == number]
+    lines = [f'<p class="luck">{split_sentence(turn.luck, turn.choice)}</p>' for turn in analysis.turns if turn.number == number]
     return "".join(lines)
 
 

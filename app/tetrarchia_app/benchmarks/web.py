@@ -46,9 +46,9 @@ class Client:
         """Play a game to its end, or up to this number of own actions."""
         from websockets.asyncio.client import connect
 
-        address = await asyncio.to_thread(self._create_room)
+        path = await asyncio.to_thread(self._create_room)
         origin: Any = self.origin
-        socket_url = f"{self.origin.replace('http', 'ws', 1)}{address}/talk"
+        socket_url = f"{self.origin.replace('http', 'ws', 1)}{path}/socket"
         async with connect(socket_url, origin=origin, proxy=None, max_queue=None, compression=None) as socket:
             messages = receive(socket)
             decision = await next_decision(messages, -1)
@@ -56,21 +56,21 @@ class Client:
                 if not decision["choices"]:
                     break
                 await asyncio.sleep(self.pause_s * self.rng.random())
-                number, action, start = decision["number"], self.rng.choice(decision["choices"])["action"], time.perf_counter()
-                await socket.send(json.dumps({"type": "play", "number": number, "action": action}))
-                while (await anext(messages))["type"] != "move":
+                position, action, start = decision["position"], self.rng.choice(decision["choices"])["action"], time.perf_counter()
+                await socket.send(json.dumps({"type": "play", "position": position, "action": action}))
+                while (await anext(messages))["type"] != "action":
                     pass
                 self.responses.append(time.perf_counter() - start)
-                decision = await next_decision(messages, number)
-                if decision["number"] > number + 1:
+                decision = await next_decision(messages, position)
+                if decision["position"] > position + 1:
                     self.turns.append(time.perf_counter() - start)
 
     def _create_room(self) -> str:
-        setup = {"emperors": ["person 1", self.agent, self.agent, self.agent], "seed": self.rng.getrandbits(32)}
+        setup = {"emperors": ["player 1", self.agent, self.agent, self.agent], "seed": self.rng.getrandbits(32)}
         request = urllib.request.Request(f"{self.origin}/rooms", json.dumps(setup).encode(), {"Origin": self.origin})
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # never through a proxy
         with opener.open(request) as answer:
-            return str(json.load(answer)["address"])
+            return str(json.load(answer)["url"])
 
 
 async def receive(socket: Any) -> AsyncIterator[dict[str, Any]]:
@@ -81,9 +81,9 @@ async def receive(socket: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 async def next_decision(messages: AsyncIterator[dict[str, Any]], after: int) -> dict[str, Any]:
-    """Wait for the client's next decision after this action number, or for the end of the game."""
+    """Wait for the client's next decision after this position, or for the end of the game."""
     async for message in messages:
-        if message["type"] == "decision" and message["number"] > after and (message["choices"] or message["agent"] is None):
+        if message["type"] == "decision" and message["position"] > after and (message["choices"] or message["emperor"] is None):
             return message
     raise RuntimeError("the server closed the connection")
 

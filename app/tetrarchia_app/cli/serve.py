@@ -1,4 +1,4 @@
-"""The command `serve`: play in the browser, alone or with others, with trained colleagues."""
+"""The command `serve`: play in the browser, alone or with others, with trained AI teammates."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +12,8 @@ from tetrarchia_env.errors import TetrarchiaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tetrarchia_app.web.house import House
-    from tetrarchia_app.web.workers import Offer
+    from tetrarchia_app.web.room_manager import RoomManager
+    from tetrarchia_app.web.workers import AgentSpec
     from tetrarchia_env.game import Game
 
 PANEL = "Play and watch"
@@ -22,47 +22,59 @@ EXAMPLES = (
     "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
 )
 
-STATE = "Where rooms are kept, so that a server that is started again goes on with them"
-MORE_AGENTS = "Offer these agents too, with commas, such as ppo:runs/mine/final"
+HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
+STATE_HELP = "Folder in which rooms are kept; a restarted server continues them"
+DEFAULT_AGENTS = ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random")
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="At which address; others than localhost are reached by unguessable links only")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: any that is free", min=0, max=65535)] = 8400,
+    host: Annotated[str, typer.Option(help=HOST_HELP)] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 chooses a free one", min=0, max=65535)] = 8400,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser")] = True,
-    agents: Annotated[str, typer.Option(help=MORE_AGENTS)] = "",
-    state: Annotated[Path | None, typer.Option(help=STATE)] = None,
-    keep: Annotated[float, typer.Option(help="Minutes that a finished game stays when nobody looks at it", min=0)] = 60.0,
-    study: Annotated[Path | None, typer.Option(help="Keep the games of players who agree in this folder, for research")] = None,
+    agents: Annotated[str, typer.Option(help="Additional agents, separated by commas, e.g. ppo:runs/mine/final")] = "",
+    state: Annotated[Path | None, typer.Option(help=STATE_HELP)] = None,
+    keep: Annotated[float, typer.Option(help="Minutes that a finished game is kept after the last page was closed", min=0)] = 60.0,
+    study: Annotated[Path | None, typer.Option(help="Folder in which games of consenting players are kept for research")] = None,
 ) -> None:
-    """Play in the browser: some Emperors yourself, others by friends with a link or by agents; or watch agents play."""
-    server = web("server")
-    place = server.bound(host, port)
-    house = open_house(agents, state, study, keep)
-    server.run(house, lobby_data(house), place, server.entrance_at(host), opens=open_)
+    """Play in the browser: choose your Emperors, invite other players by link, and let agents play the rest; or watch agents play."""
+    server = import_web("server")
+    bound = server.bind_socket(host, port)
+    manager = create_manager(agents, state, study, keep)
+    server.run(manager, lobby_data(manager), bound, server.AccessPolicy.for_host(host), open_browser=open_)
 
 
-def in_browser(game: "Game", agents: str | None, goal: Path | None) -> None:
-    """One game in the browser, live: agents play on in it, the best if none are named, and any seat can be taken over.
+def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
+    """Show one game live in the browser.
 
-    ValueError if a file is wanted too.
+    Args:
+        game: The game, which may be in progress.
+        agents: Names of the agents that continue it; the default agent if None.
+        output: A file to write, which this mode cannot do.
+
+    Raises:
+        TetrarchiaError: If `output` is given.
     """
-    if goal is not None:
-        raise TetrarchiaError(f"--render browser shows the game live: {goal} cannot be written, save the game on its page")
+    if output is not None:
+        raise TetrarchiaError(f"--render browser cannot write {output}: save the game on its page instead")
     from tempfile import TemporaryDirectory
 
     from tetrarchia_agents.registry import assign_players, split_names
 
-    server, protocol = web("server"), web("protocol")
-    names = split_names(agents) if agents else []
+    server = import_web("server")
     with TemporaryDirectory() as folder:
-        house = open_house(agents or "", Path(folder))
-        room = house.make(game, protocol.Setup(emperors=assign_players(names or [house.stand_in(game.options)])))
-        server.run(house, lobby_data(house), server.bound("127.0.0.1", 0), server.entrance_at("127.0.0.1"), first=f"/seat/{room.watch}")
+        manager = create_manager(agents or "", Path(folder))
+        names = split_names(agents) if agents else [manager.substitute_agent(game.options)]
+        room = manager.create_room(game, assign_players(names))
+        bound, policy = server.bind_socket("127.0.0.1", 0), server.AccessPolicy()
+        server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}")
 
 
-def web(name: str) -> Any:
-    """A module of the server; ValueError if the extra is not installed."""
+def import_web(name: str) -> Any:
+    """Import a module of the server, which needs packages of the extra `web`.
+
+    Raises:
+        TetrarchiaError: If one of them is not installed.
+    """
     from importlib import import_module
 
     try:
@@ -71,36 +83,44 @@ def web(name: str) -> Any:
         raise TetrarchiaError(f"serve needs the package {str(error.name).partition('.')[0]}: pip install 'tetrarchia[web]'") from None
 
 
-def open_house(agents: str, state: Path | None, study: Path | None = None, keep: float = 60.0) -> "House":
-    """The rooms of a server, with those of the last one in the same folder."""
+def create_manager(agents: str, state: Path | None, study: Path | None = None, keep: float = 60.0) -> "RoomManager":
+    """Return the rooms of a server, including those of the last server that used the same folder.
+
+    Args:
+        agents: Additional agents, separated by commas.
+        state: Folder of the rooms; the user's state folder (XDG) if None.
+        study: Folder in which games are kept for research.
+        keep: Minutes that a finished game is kept.
+    """
+    import os
+    import sys
     from functools import partial
 
     from tetrarchia_agents.compiling import compile_ahead
     from tetrarchia_env import __version__
     from tetrarchia_eval.study import append_game
 
-    house, journal = web("house"), web("journal")
-    offered = offers(agents)
+    rooms, journal = import_web("room_manager"), import_web("journal")
+    specs = agent_specs(agents)
     compile_ahead()
-    kept = partial(append_game, study) if study else None
-    services = house.Services(offered, keep=kept, version=__version__, **(_thinkers_here() if "ppo" in offered else {}))
-    limits = house.Limits(finished=60 * keep, watched=60 * keep)
-    return house.House(journal.Journal(state or state_folder()), services, limits)  # type: ignore[no-any-return]
+    analysis: dict[str, Callable[..., Any]] = {}
+    if "ppo" in specs:
+        try:
+            analysis = analysis_workers("ppo")
+        except TetrarchiaError as error:  # the network has no calibration; everything else works without it
+            print(f"tetrarchia: no coach and no position analysis: {error}", file=sys.stderr)
+    services = rooms.Services(specs, keep_game=partial(append_game, study) if study else None, version=__version__, **analysis)
+    limits = rooms.Limits(finished_s=60 * keep, agents_only_s=60 * keep)
+    state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return rooms.RoomManager(journal.Journal(state or state_home / "tetrarchia" / "rooms"), services, limits)  # type: ignore[no-any-return]
 
 
-def _thinkers_here() -> "dict[str, Callable[..., Any]]":
-    """None if the network cannot say how likely a win is: people can play all the same."""
-    import sys
+def analysis_workers(name: str) -> "dict[str, Callable[..., Any]]":
+    """Return the functions `coach` and `analyze` of a server, which use this agent's network.
 
-    try:
-        return thinkers("ppo")
-    except ValueError as error:
-        print(f"tetrarchia: there is no coach: {error}", file=sys.stderr)
-        return {}
-
-
-def thinkers(name: str) -> "dict[str, Callable[..., Any]]":
-    """Who thinks aloud, by this agent's network: the coach of a game, and who judges a whole game afterwards."""
+    Raises:
+        TetrarchiaError: If the network's value is not calibrated.
+    """
     from dataclasses import asdict
     from functools import partial
 
@@ -110,53 +130,54 @@ def thinkers(name: str) -> "dict[str, Callable[..., Any]]":
     critic = make_critic(name)
     return {
         "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
-        "analyse": partial(analyse, critic),
+        "analyze": partial(analyse, critic),
     }
 
 
-def state_folder() -> Path:
-    """As XDG says: $XDG_STATE_HOME, or .local/state at home."""
-    import os
+def agent_specs(additional: str) -> "dict[str, AgentSpec]":
+    """Return the default agents that can be created here, the strongest first, and the additional ones.
 
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "tetrarchia" / "rooms"
-
-
-def offers(more: str) -> "dict[str, Offer]":
-    """The agents that can be made here, the best colleagues first; ValueError if one asked for cannot."""
+    Raises:
+        TetrarchiaError: If an additional agent cannot be created.
+    """
     from tetrarchia_app.cli.arguments import listed
 
-    found: dict[str, Offer] = {}
-    for name in ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random"):
+    specs: dict[str, AgentSpec] = {}
+    for name in DEFAULT_AGENTS:
         try:
-            found[name] = offer(name)
-        except ValueError:
-            continue  # without torch there are no networks
-    return found | {name: offer(name) for name in listed(more)}
+            specs[name] = agent_spec(name)
+        except TetrarchiaError:
+            continue  # networks need torch
+    return specs | {name: agent_spec(name) for name in listed(additional)}
 
 
-def offer(name: str) -> "Offer":
-    """An agent as it is offered; ValueError if there is no such agent."""
+def agent_spec(name: str) -> "AgentSpec":
+    """Return how the server creates and uses an agent.
+
+    Raises:
+        TetrarchiaError: If the agent cannot be created.
+    """
     from functools import partial
 
     from tetrarchia_agents import AGENTS, make_agent
     from tetrarchia_env.constants import ACTIONS
 
-    made = make_agent(name)
-    base_only = getattr(made, "num_actions", ACTIONS) < ACTIONS
+    agent = make_agent(name)
+    base_only = getattr(agent, "num_actions", ACTIONS) < ACTIONS
     agent_type = AGENTS.get(name.partition(":")[0])
-    about = agent_type.help if agent_type else "your own agent"
-    together = hasattr(made, "network") and not getattr(made, "candidates", 0)  # a search would let all others wait
-    return web("workers").Offer(partial(make_agent, name), about, together, base_only)  # type: ignore[no-any-return]
+    description = agent_type.help if agent_type else "your own agent"
+    batched = hasattr(agent, "network") and not getattr(agent, "candidates", 0)  # a search in a batch would delay all its games
+    return import_web("workers").AgentSpec(partial(make_agent, name), description, batched, base_only)  # type: ignore[no-any-return]
 
 
-def lobby_data(house: "House") -> dict[str, Any]:
-    """What can be chosen, in words."""
+def lobby_data(manager: "RoomManager") -> dict[str, Any]:
+    """Return what can be chosen in the lobby, with descriptions."""
     digits = [
         {"one": one, "many": many, "why": why, "values": values} for (one, many, why), values in zip(DIGITS, LEVEL_DIGITS, strict=True)
     ]
-    offered = [{"name": name, "about": one.about, "baseOnly": one.base_only} for name, one in house.services.offered.items()]
+    services = manager.services
+    agents = [{"name": name, "about": spec.description, "base_only": spec.base_only} for name, spec in services.agents.items()]
     return {
-        "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "agents": offered,
-        "coach": house.services.coach is not None, "study": house.services.keep is not None,
+        "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "agents": agents,
+        "coach": services.coach is not None, "study": services.keep_game is not None,
     }  # fmt: skip

@@ -1,1 +1,1 @@
-"""The game in the browser: rooms in which persons and agents play, each of them one record on the server; the page only shows and asks."""
+"""Web server on which players and agents share games: the server holds the game, the pages only display it and send requests."""

@@ -1,115 +1,214 @@
-"""One page at the other end of a WebSocket: what waits to be sent is bounded, and so is what it may say in a second."""
+"""WebSocket connection to one page: the messages a page may send, and limits on what it sends and on what waits to be sent to it.
+
+A page sends one message per frame; the server sends a list of all waiting messages per frame.
+"""
 
 import asyncio
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta, Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from tetrarchia_app.web.protocol import LARGEST, Message, read_message
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import sanitize_line
+from tetrarchia_env.schema import sanitize_line, truncate_repr
 
-WAITING = 2_048  # messages: a whole game, for a page that was asleep
-TOGETHER = 32  # messages in a frame at most
-PATIENCE = 20.0  # seconds that sending one frame may take
-RATE, BURST = 20.0, 60.0  # messages a second, and how many at once
-REFUSALS = 30  # messages that could not be understood, before we stop listening
-CLOSED, BUSY, REPLACED = 1008, 1013, 4001  # codes of WebSockets: against the rules, try later; ours: the link was opened elsewhere
+MAX_MESSAGE_BYTES = 4_096  # the longest message of our own page has about 200
+MAX_NAME_LENGTH = 24
+MAX_QUEUED_MESSAGES = 2_048  # a complete game, for a page that was suspended
+MAX_MESSAGES_PER_FRAME = 32
+SEND_TIMEOUT_S = 20.0
+CLOSE_TIMEOUT_S = 1.0
+RATE_PER_S, BURST = 20.0, 60.0  # token bucket for received messages
+MAX_REFUSED_MESSAGES = 30
+POLICY_VIOLATION, INTERNAL_ERROR, TRY_LATER = 1008, 1011, 1013  # WebSocket close codes
+REPLACED = 4001  # our own close code: the link was opened in another window
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Position = Annotated[int, Meta(ge=0, le=1_000_000)]  # number of actions played before it
+Text = Annotated[str, Meta(max_length=80)]
+Name = Annotated[str, Meta(max_length=MAX_NAME_LENGTH)]
+if TYPE_CHECKING:
+    Emperor = str
+else:
+    Emperor = Literal[EMPERORS]
+
+
+class Play(Struct, tag="play", forbid_unknown_fields=True):
+    """Play an action in the given position; a late or doubled click names an old position and is refused."""
+
+    position: Position
+    action: Text
+
+
+class Undo(Struct, tag="undo", forbid_unknown_fields=True):
+    """Undo the last action."""
+
+    position: Position
+
+
+class GetPosition(Struct, tag="get_position", forbid_unknown_fields=True):
+    """Send an earlier position."""
+
+    position: Position
+
+
+class Advance(Struct, tag="advance", forbid_unknown_fields=True):
+    """In a room of agents only: play the next action after the given position, unless it was already played."""
+
+    position: Position
+
+
+class Coach(Struct, tag="coach", forbid_unknown_fields=True):
+    """Recommend actions in the current position."""
+
+    position: Position
+
+
+class Analyze(Struct, tag="analyze", forbid_unknown_fields=True):
+    """Analyze the game so far."""
+
+
+class Rename(Struct, tag="rename", forbid_unknown_fields=True):
+    """Change the player's name."""
+
+    name: Name
+
+
+class SetConsent(Struct, tag="set_consent", forbid_unknown_fields=True):
+    """Allow or forbid that the game is kept for research."""
+
+    consent: bool
+
+
+class Substitute(Struct, tag="substitute", forbid_unknown_fields=True):
+    """Propose, or agree, that an agent plays for an absent player."""
+
+    player: Position
+    agent: Text
+
+
+class TakeOver(Struct, tag="take_over", forbid_unknown_fields=True):
+    """Create a room that continues from a position, in which the sender plays the given Emperors and `agent` the others.
+
+    Without `agent`, the current agents keep their Emperors and the default agent replaces other players.
+    """
+
+    position: Position
+    emperors: Annotated[tuple[Emperor, ...], Meta(min_length=1, max_length=len(EMPERORS))]
+    agent: Text | None = None
+
+
+Message = Play | Undo | GetPosition | Advance | Coach | Analyze | Rename | SetConsent | Substitute | TakeOver
+_MESSAGE_DECODER: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+
+
+def decode(decoder: "msgspec.json.Decoder[T]", data: str | bytes) -> T:
+    """Decode data sent by a page.
+
+    Raises:
+        TetrarchiaError: If it is not JSON or does not fit the decoder's type.
+    """
+    try:
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise TetrarchiaError(f"invalid message: {truncate_repr(str(error))}") from None
 
 
 class Connection:
-    """A page, and the player it is: None for one who only looks."""
+    """A connected page.
+
+    Attributes:
+        player: Index of the player in the room; None for a spectator.
+        known_drawings: Numbers of the drawings already sent to the page.
+    """
 
     def __init__(self, socket: WebSocket, player: int | None) -> None:
         self.player = player
-        self.known: set[int] = set()  # drawings that this page has
+        self.known_drawings: set[int] = set()
         self._socket = socket
-        self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(WAITING)
-        self._end: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
-        self._allowance, self._since = BURST, time.monotonic()
+        self._outgoing: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MAX_QUEUED_MESSAGES)
+        self._closing: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
+        self._allowance, self._last_received = BURST, time.monotonic()
         self._refused = 0
 
-    def send(self, message: dict[str, Any]) -> None:
-        """It waits in line; a page that takes nothing any more is let go."""
-        try:
-            self._waiting.put_nowait(message)
-        except asyncio.QueueFull:
-            self.end(BUSY, "it does not read what it is sent")
-
-    def refuse(self, sentence: str) -> None:
-        """Tell the page what was wrong; one that says nothing sensible is let go."""
-        self._refused += 1
-        self.send({"type": "refused", "sentence": sanitize_line(sentence, 300)})
-        if self._refused >= REFUSALS:
-            self.end(CLOSED, f"it sent {REFUSALS} messages that were refused, such as: {sanitize_line(sentence, 200)}")
-
-    def end(self, code: int, reason: str) -> None:
-        """Close it; the reason goes into the log."""
-        if not self._end.done():
-            self._end.set_result((code, reason))
-
-    async def run(self, obey: Callable[[Message], None]) -> None:
-        """Until it goes away, or has to go."""
-        tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._read(obey))]
-        waited: list[asyncio.Future[Any]] = [*tasks, self._end]
+    async def run(self, handle: Callable[[Message], None]) -> None:
+        """Pass each received message to `handle` and send what is queued, until either side closes the connection."""
+        tasks = [asyncio.create_task(self._read(handle)), asyncio.create_task(self._write())]
+        waited: list[asyncio.Future[Any]] = [*tasks, self._closing]
         await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._end.done():
-            await self._close(*self._end.result())
-
-    async def _close(self, code: int, reason: str) -> None:
-        if code != REPLACED:
-            log.warning("a connection was closed: %s", reason)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()):
+                log.error("connection closed: internal error", exc_info=error)
+                self.close(INTERNAL_ERROR, "internal error")
+        if not self._closing.done():
+            return  # the page left
+        code, reason = self._closing.result()
+        if code not in (REPLACED, INTERNAL_ERROR):
+            log.warning("connection closed: %s", reason)
         try:
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await self._socket.close(code, reason[:100])
         except (TimeoutError, RuntimeError, OSError):
-            return  # it does not even listen to that
+            return  # the page does not respond
 
-    async def _write(self) -> None:
-        """All that waits goes in one frame, as a list: a frame costs more than a message."""
-        while True:
-            messages = [await self._waiting.get()]
-            while len(messages) < TOGETHER and not self._waiting.empty():
-                messages.append(self._waiting.get_nowait())
-            text = msgspec.json.encode(messages).decode()
-            try:
-                async with asyncio.timeout(PATIENCE):  # not wait_for, which forgets in Python 3.11 that it was cancelled
-                    await self._socket.send_text(text)
-            except TimeoutError:
-                self.end(BUSY, f"it did not take what it was sent within {PATIENCE:g} seconds")
-                return
-            except (WebSocketDisconnect, RuntimeError, OSError):
-                return
-
-    async def _read(self, obey: Callable[[Message], None]) -> None:
+    async def _read(self, handle: Callable[[Message], None]) -> None:
         while True:
             received = await self._socket.receive()
             if received["type"] == "websocket.disconnect":
                 return
-            if not self._may_speak():
-                self.end(CLOSED, f"it sent more than {RATE:g} messages a second")
+            now = time.monotonic()
+            self._allowance = min(BURST, self._allowance + RATE_PER_S * (now - self._last_received)) - 1
+            self._last_received = now
+            if self._allowance < 0:
+                self.close(POLICY_VIOLATION, f"more than {RATE_PER_S:g} messages per second")
                 return
-            self._take(received.get("text") or received.get("bytes") or "", obey)
+            data = received.get("text") or received.get("bytes") or ""
+            try:
+                if len(data) > MAX_MESSAGE_BYTES:
+                    raise TetrarchiaError(f"a message must have at most {MAX_MESSAGE_BYTES} bytes; got {len(data)}")
+                handle(decode(_MESSAGE_DECODER, data))
+            except TetrarchiaError as error:
+                self._refused += 1
+                self.send_error(str(error))
+                if self._refused >= MAX_REFUSED_MESSAGES:
+                    self.close(POLICY_VIOLATION, f"{self._refused} invalid messages, the last: {sanitize_line(str(error), 200)}")
 
-    def _take(self, data: str | bytes, obey: Callable[[Message], None]) -> None:
+    async def _write(self) -> None:
+        while True:
+            messages = [await self._outgoing.get()]
+            while len(messages) < MAX_MESSAGES_PER_FRAME and not self._outgoing.empty():
+                messages.append(self._outgoing.get_nowait())
+            text = msgspec.json.encode(messages).decode()
+            try:
+                async with asyncio.timeout(SEND_TIMEOUT_S):  # not wait_for, which can lose a cancellation in Python 3.11
+                    await self._socket.send_text(text)
+            except TimeoutError:
+                self.close(TRY_LATER, f"did not receive a frame within {SEND_TIMEOUT_S:g} seconds")
+                return
+            except (WebSocketDisconnect, RuntimeError, OSError):
+                return
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue a message; close the connection if the page no longer reads."""
         try:
-            if len(data) > LARGEST:
-                raise TetrarchiaError(f"a message has at most {LARGEST} bytes, not {len(data)}")
-            obey(read_message(data))
-        except ValueError as error:
-            self.refuse(str(error))
+            self._outgoing.put_nowait(message)
+        except asyncio.QueueFull:
+            self.close(TRY_LATER, "does not read its messages")
 
-    def _may_speak(self) -> bool:
-        """A bucket that fills with RATE drops a second and holds BURST."""
-        now = time.monotonic()
-        self._allowance = min(BURST, self._allowance + RATE * (now - self._since)) - 1
-        self._since = now
-        return self._allowance >= 0
+    def send_error(self, message: str) -> None:
+        """Queue an error message for the player."""
+        self.send({"type": "error", "message": sanitize_line(message, 300)})
+
+    def close(self, code: int, reason: str) -> None:
+        """Close the connection with a WebSocket close code; the reason is logged."""
+        if not self._closing.done():
+            self._closing.set_result((code, reason))

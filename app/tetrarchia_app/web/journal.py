@@ -1,129 +1,153 @@
-"""Rooms on disk: a file for each, a line for what it began with and one for each event, so that a server that was killed goes on with them.
+"""Rooms on disk: one file per room with a header line and one line per event, so that a restarted server continues every game.
 
-A line is written before anybody is told of the event. The last line may be torn if the server was killed while it wrote; it is left out.
+An event is written before it is sent to the pages. If the server was killed during a write, the last line is incomplete and is ignored.
 """
 
 import logging
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-from tetrarchia_app.web.room import Deed, Player, Room
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import file_lock, read_bounded, write_text_atomic
-from tetrarchia_env.game import Game
-from tetrarchia_env.notation import Snapshot, action_text, snapshot
-from tetrarchia_env.options import Options
+from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.schema import sanitize_line
 
-LARGEST = 16_000_000  # bytes of a room's file
+FORMAT: Literal[2] = 2  # files of other formats are refused: a journal is private to one version of the server
+MAX_FILE_BYTES = 16_000_000
+LINK_BYTES = 24
 SUFFIX = ".room"
 log = logging.getLogger(__name__)
 
 
-class Beginning(Struct):
-    """The first line of a room's file."""
+def new_link() -> str:
+    """Return an unguessable URL component."""
+    return secrets.token_urlsafe(LINK_BYTES)
 
+
+class Player(Struct):
+    """A player of one or more Emperors: a human with a link, or an agent."""
+
+    link: str = field(default_factory=new_link)
+    name: str = ""
+    agent: str | None = None  # None for a human
+    substitute: str | None = None  # the agent that plays while the human is away
+    consent: bool = False  # of a human, to keep the game for research
+
+    @property
+    def is_human(self) -> bool:
+        return self.agent is None
+
+    @property
+    def acting_agent(self) -> str | None:
+        """The agent that currently decides, or None if the human does."""
+        return self.agent or self.substitute
+
+
+class ActionRecord(Struct):
+    """Who chose an action (a player, or the agent that acted for it) and the seconds it took, if known."""
+
+    player: int
+    agent: str | None
+    seconds: float | None = None
+
+
+class Header(Struct):
+    """First line of a room's file."""
+
+    format: Literal[2]
     options: dict[str, Any]
     seed: int | None
-    start: Snapshot | None  # where a game without a seed began
+    start: Snapshot | None  # first position of a game without a seed
     actions: list[str]
     players: list[Player]
-    seats: tuple[int, int, int, int]
-    watch: str
-    deeds: list[Deed] | None = None
+    seats: tuple[int, int, int, int]  # player of each Emperor, in turn order
+    spectator_link: str
+    records: list[ActionRecord] | None = None  # None if the game was started elsewhere
 
 
 class Event(Struct, omit_defaults=True):
-    """Another line: an action, an action taken back, or a player as he is now."""
+    """Any other line: an action, an undone action, or the new state of a player."""
 
-    play: str | None = None
-    deed: Deed | None = None
+    action: str | None = None
+    record: ActionRecord | None = None
     undo: bool = False
     player: int | None = None
-    now: Player | None = None
+    state: Player | None = None
+
+
+@dataclass(frozen=True)
+class StoredRoom:
+    """Contents of one room file."""
+
+    name: str
+    header: Header
+    events: list[Event]
+    modified: float  # seconds since the epoch
 
 
 class Journal:
-    """The files of all rooms, in a folder that only this user may read: links are in them."""
+    """The files of all rooms. Only this user may read the folder, because the files contain the players' links.
+
+    Raises:
+        TetrarchiaError: If another server uses the folder.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = ExitStack()
-        busy = f"another server keeps its rooms in {folder}: give this one another folder with --state"
+        busy = f"another server uses the room folder {folder}: choose another folder with --state"
         self._lock.enter_context(file_lock(folder / "lock", busy))
 
-    def begin(self, room: Room) -> None:
-        """Write what it is made of, with all that was played so far."""
-        game = room.game
-        start = None if game.seed is not None else snapshot(game.positions[0])
-        actions = [action_text(move.action) for move in game.moves]
-        seats: Any = room.seats
-        beginning = Beginning(game.options.arguments(), game.seed, start, actions, room.players, seats, room.watch, room.deeds)
-        write_text_atomic(self._file(room), msgspec.json.encode(beginning).decode() + "\n")
-        os.chmod(self._file(room), 0o600)
+    def create(self, name: str, header: Header) -> None:
+        """Write the file of a room, replacing an earlier one."""
+        write_text_atomic(self._path(name), msgspec.json.encode(header).decode() + "\n")
+        os.chmod(self._path(name), 0o600)
 
-    def note(self, room: Room, event: Event) -> None:
-        """One event more."""
-        with open(self._file(room), "ab", buffering=0) as file:
+    def append(self, name: str, event: Event) -> None:
+        with open(self._path(name), "ab", buffering=0) as file:
             file.write(msgspec.json.encode(event) + b"\n")
 
-    def forget(self, room: Room) -> None:
-        """The room is gone."""
-        self._file(room).unlink(missing_ok=True)
+    def remove(self, name: str) -> None:
+        self._path(name).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Another server may go on with the rooms."""
+        """Release the folder for another server."""
         self._lock.close()
 
-    def rooms(self) -> Iterator[Room]:
-        """Those of a former server; a file that holds no room is left where it is, and told in the log."""
+    def load(self) -> Iterator[StoredRoom]:
+        """Yield the rooms of the previous server; an unreadable file is logged and left unchanged."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             try:
-                room = _room(path)
-            except (ValueError, OSError) as error:
-                log.warning("room file %s cannot be used: %s", path.name, sanitize_line(str(error)))
-                continue
-            self.begin(room)  # the torn line is gone, and what is appended begins on a line of its own
-            yield room
+                yield _read(path)
+            except (TetrarchiaError, msgspec.MsgspecError, OSError) as error:
+                log_unusable(path.stem, error)
 
-    def _file(self, room: Room) -> Path:
-        return self.folder / f"{room.name}{SUFFIX}"
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
 
 
-def _room(path: Path) -> Room:
-    first, *others = read_bounded(path, LARGEST).split(b"\n")
-    beginning = msgspec.json.decode(first, type=Beginning)
-    room = Room(_game(beginning), beginning.players, beginning.seats, beginning.watch, path.stem)
-    room.deeds = beginning.deeds
-    for line in others[:-1]:  # what stands after the last end of a line is torn, or nothing
-        _repeat(room, msgspec.json.decode(line, type=Event))
-    room.touched = path.stat().st_mtime
-    return room
+def log_unusable(name: str, error: Exception) -> None:
+    """Log that a room file cannot be used."""
+    log.warning("room file %s%s cannot be used: %s", name, SUFFIX, sanitize_line(str(error)))
 
 
-def _game(beginning: Beginning) -> Game:
-    if beginning.start is not None:
-        game = Game.restore(beginning.start)
-    else:
-        game = Game.from_options(Options.of(**beginning.options), beginning.seed or 0)
-    for text in beginning.actions:
-        game.play(text)
-    return game
+class _Format(Struct):
+    format: int = 1
 
 
-def _repeat(room: Room, event: Event) -> None:
-    if event.play is not None:
-        room.game.play(event.play)
-        if room.deeds is not None and event.deed is not None:
-            room.deeds.append(event.deed)
-    elif event.undo:
-        room.game.undo()
-        del (room.deeds or [])[-1:]
-    elif event.player is not None and event.now is not None:
-        room.players[event.player] = event.now
+def _read(path: Path) -> StoredRoom:
+    first, *lines = read_bounded(path, MAX_FILE_BYTES).split(b"\n")
+    if (found := msgspec.json.decode(first, type=_Format).format) != FORMAT:
+        raise TetrarchiaError(f"format must be {FORMAT}, the format of this version of the server; got {found}")
+    header = msgspec.json.decode(first, type=Header)
+    events = [msgspec.json.decode(line, type=Event) for line in lines[:-1]]  # the last piece is empty or an incomplete line
+    return StoredRoom(path.stem, header, events, path.stat().st_mtime)

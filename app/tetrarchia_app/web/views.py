@@ -1,11 +1,10 @@
-"""What the page is shown: positions in the replay page's own drawing, entries of the log, choices, players."""
+"""Messages from the server to the pages: positions (drawn as on the replay page), log entries, choices and players."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tetrarchia_app.playing.previews import previews
-from tetrarchia_app.web.room import Room
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
@@ -16,115 +15,118 @@ from tetrarchia_env.render.shapes import Part
 from tetrarchia_env.render.svg import pieces
 from tetrarchia_env.render.thoughts import curve, marks, thoughts
 
+if TYPE_CHECKING:
+    from tetrarchia_app.web.room import Room
+
 Data = dict[str, Any]
-PARTS: dict[Part, int] = {}  # every piece at its place that was ever sent, with its number: at most some thousand
-DRAWINGS: list[str] = []  # of each, by its number
+_DRAWING_NUMBERS: dict[Part, int] = {}  # every piece on a space that was ever drawn: a few thousand at most
+_DRAWINGS: list[str] = []  # SVG by number
 
 
-class Shown:
-    """A position as every page shows it, drawn once; drawings that a page does not know yet come along with it, by number."""
+class PositionView:
+    """A position drawn once for all pages; drawings that a page does not have yet are sent along, by number."""
 
     def __init__(self, frame: Frame) -> None:
-        self._pieces = [_numbered(part) for part in pieces(frame.snapshot)]
-        self._words = {place: "".join(parts) for place, parts in words(frame).items()}
+        self._pieces = []
+        for part in pieces(frame.snapshot):
+            if part not in _DRAWING_NUMBERS:
+                _DRAWING_NUMBERS[part] = len(_DRAWINGS)
+                _DRAWINGS.append(part.svg)
+            self._pieces.append(_DRAWING_NUMBERS[part])
+        self._html = {element: "".join(parts) for element, parts in words(frame).items()}
 
-    def view(self, known: set[int]) -> Data:
-        """For a page that knows these drawings."""
-        fresh = {number: DRAWINGS[number] for number in self._pieces if number not in known}
-        known.update(fresh)
-        return {"pieces": self._pieces, "new": fresh, **self._words}
-
-
-def _numbered(part: Part) -> int:
-    if part not in PARTS:
-        PARTS[part] = len(DRAWINGS)
-        DRAWINGS.append(part.svg)
-    return PARTS[part]
+    def data(self, known: set[int]) -> Data:
+        """Return the view for a page that has the `known` drawings, and add the new ones to `known`."""
+        drawings = {number: _DRAWINGS[number] for number in self._pieces if number not in known}
+        known.update(drawings)
+        return {"pieces": self._pieces, "drawings": drawings, **self._html}
 
 
-def position(room: Room, number: int, known: set[int]) -> Data:
-    """The game after so many actions."""
-    return {"type": "position", "number": number, "view": Shown(room.game.frame(number)).view(known)}
+def position(room: "Room", index: int, known: set[int]) -> Data:
+    """Return the position after `index` actions."""
+    return {"type": "position", "position": index, "view": PositionView(room.game.frame(index)).data(known)}
 
 
 @dataclass(frozen=True)
 class Step:
-    """A piece of an action, to be shown before the next."""
+    """Part of what followed an action, shown before the next part."""
 
     lines: tuple[str, ...]
-    fallen: tuple[int, ...]
-    shown: Shown
-
-    def data(self, known: set[int]) -> Data:
-        """For a page that knows these drawings."""
-        return {"lines": self.lines, "fallen": self.fallen, "view": self.shown.view(known)}
+    dice: tuple[int, ...]
+    view: PositionView
 
 
-def steps(room: Room, played: Sequence[Piece]) -> list[Step]:
-    """The pieces of the last action that tell something, with the dice of silent ones before; the last leads to the position itself."""
-    agent = room.game.moves[-1].agent
-    dice = room.game.moves[-2].dice if len(room.game.moves) > 1 else ""
-    found, fallen = [], tuple[int, ...]()
+def steps(room: "Room", played: Sequence[Piece]) -> list[Step]:
+    """Return the steps of the last action: those with log lines, each with the dice rolled since the one before, and the last."""
+    moves = room.game.moves
+    last_dice = moves[-2].dice if len(moves) > 1 else ""
+    found, rolled = [], tuple[int, ...]()
     for piece in played:
-        dice, fallen = piece.dice or dice, fallen + piece.fallen
+        last_dice, rolled = piece.dice or last_dice, rolled + piece.fallen
         if piece.lines or piece is played[-1]:
-            found.append(Step(piece.lines, fallen, Shown(Frame(room.number, snapshot(piece.after), agent, None, piece.lines, dice))))
-            fallen = ()
+            frame = Frame(room.position, snapshot(piece.after), moves[-1].agent, None, piece.lines, last_dice)
+            found.append(Step(piece.lines, rolled, PositionView(frame)))
+            rolled = ()
     return found
 
 
-def move(room: Room, done: Sequence[Step], known: set[int]) -> Data:
-    """The last action and what followed."""
-    return {"type": "move", "number": room.number, "entry": entry(room, room.number), "steps": [step.data(known) for step in done]}
+def action(room: "Room", played: Sequence[Step], known: set[int]) -> Data:
+    """Return the last action and what followed."""
+    shown = [{"lines": step.lines, "dice": step.dice, "view": step.view.data(known)} for step in played]
+    return {"type": "action", "position": room.position, "entry": _log_entry(room, room.position), "steps": shown}
 
 
-def entry(room: Room, number: int) -> Data:
-    """What the log says of an action; 0 is the beginning."""
-    before = fast_view(room.game.positions[max(number - 1, 0)])
-    played = room.game.moves[number - 1] if number else None
-    lines = played.story if played else ("the game begins",)
-    agent = played.agent if played else None
-    return {"turn": int(before.turn) + 1, "emperor": EMPERORS[before.emperor], "agent": agent, "lines": lines}
+def game_log(room: "Room") -> Data:
+    """Return the log of the game so far."""
+    return {"type": "log", "entries": [_log_entry(room, index) for index in range(room.position + 1)]}
 
 
-def analysis(found: GameAnalysis) -> Data:
-    """What an agent thinks of every position so far, drawn and worded as on the replay page."""
-    if not found.decisions:
-        return {"curve": "", "thoughts": [], "marks": [], "turns": {}, "worst": []}
-    numbers = range(len(found.decisions) + 1)
-    turns = {str(turn.number + 1): split_sentence(turn.luck, turn.choice) for turn in found.turns}
-    shown = ["".join(thoughts(found, number)) for number in numbers]
-    bad = [(place, found.decisions[place]) for place in found.worst]
-    worst = [{"number": place, "turn": one.turn + 1, "cost": percent(one.regret)} for place, one in bad]
-    return {"curve": curve(found), "thoughts": shown, "marks": marks(found, len(numbers)), "turns": turns, "worst": worst}
-
-
-def log_entries(room: Room) -> Data:
-    """The whole log."""
-    return {"type": "log", "entries": [entry(room, number) for number in range(room.number + 1)]}
-
-
-def decision(room: Room, player: int | None) -> Data:
-    """Who decides, and for him what he may choose from."""
-    is_his = player is not None and player == room.decider and room.agent_asked is None
-    offered = previews(room.game.position) if is_his else None
+def _log_entry(room: "Room", index: int) -> Data:
+    """Return the log entry of the action that led to a position; 0 is the start of the game."""
+    before = fast_view(room.game.positions[max(index - 1, 0)])
+    move = room.game.moves[index - 1] if index else None
     return {
-        "type": "decision", "number": room.number, "agent": None if room.game.is_over else room.game.agent,
-        "asked": room.agent_asked, "choices": offered, "mayUndo": room.may_undo(player),
+        "turn": int(before.turn) + 1, "turn_emperor": EMPERORS[before.emperor],
+        "emperor": move.agent if move else None, "lines": move.story if move else ("the game begins",),
     }  # fmt: skip
 
 
-def people(room: Room, player: int | None, here: Iterable[int], wanted: Data) -> Data:
-    """Who plays whom, who is here; for a person the links that he may hand on."""
-    present = set(here)
+def decision(room: "Room", player: int | None) -> Data:
+    """Return which Emperor decides and, for the page of the deciding player, the choices."""
+    is_own = player is not None and player == room.decider and room.acting_agent is None
+    return {
+        "type": "decision", "position": room.position, "emperor": None if room.game.is_over else room.game.agent,
+        "agent": room.acting_agent, "choices": previews(room.game.position) if is_own else None, "can_undo": room.can_undo(player),
+    }  # fmt: skip
+
+
+def players(room: "Room", player: int | None, connected: Iterable[int], proposals: Data) -> Data:
+    """Return the players and, for the page of the room's creator, the links of the others."""
+    present = set(connected)
     seats = [
         {
-            "name": one.name, "agent": one.agent, "standIn": one.stand_in, "emperors": room.emperors_of(number), "consent": one.consent,
-            "here": number in present, "you": number == player, "link": f"/seat/{one.link}" if player == 0 and one.is_person else None,
+            "name": one.name, "agent": one.agent, "substitute": one.substitute, "emperors": room.emperors_of(number),
+            "consent": one.consent, "connected": number in present, "you": number == player,
+            "link": f"/seat/{one.link}" if player == 0 and one.is_human else None,
         }
         for number, one in enumerate(room.players)
     ]  # fmt: skip
     return {
-        "type": "people", "players": seats, "you": player, "watch": f"/seat/{room.watch}", "alone": not room.has_persons,
-        "wanted": wanted, "hasReplay": room.game.seed is not None,
+        "type": "players", "players": seats, "you": player, "spectator_link": f"/seat/{room.spectator_link}",
+        "agents_only": not room.has_humans, "proposals": proposals, "has_replay": room.game.seed is not None,
     }  # fmt: skip
+
+
+def analysis(found: GameAnalysis) -> Data:
+    """Return the analysis of every position so far, as HTML and SVG of the replay page."""
+    if not found.decisions:
+        return {"curve": "", "positions": [], "marks": [], "turns": {}, "mistakes": []}
+    indices = range(len(found.decisions) + 1)
+    mistakes = [(index, found.decisions[index]) for index in found.worst]
+    return {
+        "curve": curve(found),
+        "positions": ["".join(thoughts(found, index)) for index in indices],
+        "marks": marks(found, len(indices)),
+        "turns": {str(turn.number + 1): split_sentence(turn.luck, turn.choice) for turn in found.turns},
+        "mistakes": [{"position": index, "turn": one.turn + 1, "cost": percent(one.regret)} for index, one in mistakes],
+    }

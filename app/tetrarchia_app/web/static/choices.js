@@ -1,108 +1,114 @@
-// What the person may do: a list of buttons with keys, the same on the map, and a card for what cannot be taken back.
-import {byId, capital, made} from "./elements.js";
+// The player's choices: a list of buttons with keys, targets on the map, and a card that confirms what cannot be undone.
+import {byId, capitalize, element} from "./dom.js";
 import * as board from "./board.js";
 
 const KEYS = {end: "e", secure: "s", subdue: "d", calm: "c", imperivm: "i", boost: "b", block: "k", accept: "a", take: "t", give: "g"};
-const WORDS = {
+const LABELS = {
   end: "End the turn", secure: "Secure this space", subdue: "Subdue the Revolt here", calm: "Calm the Unrest here", imperivm: "Use your power", boost: "Add 1",
-  block: "Block the army", accept: "Let it be", take: "Take 1 IP from Galerius", give: "Give 1 IP to Maximian",
+  block: "Block the army", accept: "Accept", take: "Take 1 IP from Galerius", give: "Give 1 IP to Maximian",
 };
-const PATTERNS = [
+const LABEL_PATTERNS = [
   [/^move (.+)$/, "Move to $1"], [/^attack PIRATES$/, "Attack the Pirates"], [/^attack (.+)$/, "Attack $1"], [/^fleet (.+)$/, "Place a fleet in $1"],
   [/^sail (\S+) (\S+)$/, "Sail from $1 to $2"], [/^dux deploy (.+)$/, "Deploy the Dux in $1"], [/^dux attack PIRATES$/, "Dux: attack the Pirates"],
   [/^dux (move|attack) (.+)$/, "Dux: $1 $2"], [/^dux (subdue|calm)$/, "Dux: $1 here"], [/^order (\w+) (.+)$/, "Order $1 to $2"],
 ];
-const rank = ({action, place, combat}) => (action === "end" ? 1 : !place ? 0 : combat ? 2 : 3);
+const sortKey = ({action, place, combat}) => (action === "end" ? 1 : !place ? 0 : combat ? 2 : 3);
 
-export function label(choice) {
-  if (choice.action.startsWith("enter ")) return `Arrive in ${choice.place}`;
-  if (choice.action in WORDS) return WORDS[choice.action];
-  const found = PATTERNS.find(([pattern]) => pattern.test(choice.action));
-  return found ? choice.action.replace(found[0], found[1]) : capital(choice.action);
+export function actionLabel({action, place}) {
+  if (action.startsWith("enter ")) return `Arrive in ${place}`;
+  if (action in LABELS) return LABELS[action];
+  const found = LABEL_PATTERNS.find(([pattern]) => pattern.test(action));
+  return found ? action.replace(found[0], found[1]) : capitalize(action);
 }
 
 export class Choices {
   constructor(play) {
     this.play = play;
-    this.offered = [];
-    this.opened = null; // the combat on the card: its chains stay in sight
+    this.choices = [];
+    this.cardCombat = null; // the combat on the card; its chains stay visible
   }
 
-  preview(combat) {
-    board.showChains(combat ?? this.opened);
+  previewCombat(combat) {
+    board.showChains(combat ?? this.cardCombat);
   }
 
-  show(decision) {
-    const hadFocus = byId("decide").contains(document.activeElement);
-    this.close();
-    this.offered = (decision ?? []).map((choice) => ({...choice, label: label(choice)}));
-    this.offered.sort((one, other) => rank(one) - rank(other));
+  show(choices) {
+    const hadFocus = byId("decision").contains(document.activeElement);
+    this.closeCard();
+    this.choices = choices.map((choice) => ({...choice, label: actionLabel(choice)}));
+    this.choices.sort((a, b) => sortKey(a) - sortKey(b));
     let digit = 0;
-    for (const choice of this.offered) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
-    byId("choices").replaceChildren(...this.offered.map((choice) => this.item(choice)));
-    board.showTargets(this.offered, (found) => this.pick(found), (choice) => this.preview(choice?.combat ?? null));
-    if (hadFocus) (byId("choices").querySelector("button") ?? byId("decide-title")).focus();
+    for (const choice of this.choices) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
+    byId("choices").replaceChildren(...this.choices.map((choice) => this.listItem(choice)));
+    board.showTargets(this.choices, (found) => this.pick(found), (choice) => this.previewCombat(choice?.combat ?? null));
+    if (hadFocus) (byId("choices").querySelector("button") ?? byId("decision-title")).focus();
   }
 
-  item(choice) {
-    const words = [choice.cost, choice.combat ? odds(choice.combat) : ""].filter(Boolean).join(", ");
-    const button = made("button", {"data-action": choice.action, class: choice.combat ? "combat" : choice.place ? "" : "plain", onclick: () => this.pick([choice])},
-      made("span", {class: "what", text: choice.label}), made("small", {text: words}));
-    if (choice.key) button.append(made("kbd", {text: choice.key.toUpperCase(), "aria-hidden": "true"}));
-    for (const name of ["focus", "pointerenter"]) button.addEventListener(name, () => this.preview(choice.combat));
-    for (const name of ["blur", "pointerleave"]) button.addEventListener(name, () => this.preview(null));
-    return made("li", {}, button);
+  listItem(choice) {
+    const details = [choice.cost, choice.combat ? oddsText(choice.combat) : ""].filter(Boolean).join(", ");
+    const kind = choice.combat ? "combat" : choice.place ? "" : "no-place";
+    const button = element("button", {"data-action": choice.action, class: kind, onclick: () => this.pick([choice])},
+      element("span", {text: choice.label}), element("small", {text: details}));
+    if (choice.key) button.append(element("kbd", {text: choice.key.toUpperCase(), "aria-hidden": "true"}));
+    for (const name of ["focus", "pointerenter"]) button.addEventListener(name, () => this.previewCombat(choice.combat));
+    for (const name of ["blur", "pointerleave"]) button.addEventListener(name, () => this.previewCombat(null));
+    return element("li", {}, button);
   }
 
-  pick(found) {
-    if (found.length === 1 && !found[0].combat) this.play(found[0].action);
-    else this.open(found);
+  pick(choices) {
+    if (choices.length === 1 && !choices[0].combat) this.play(choices[0].action);
+    else this.openCard(choices);
   }
 
-  open(found) {
-    const card = byId("card"), combat = found.find((choice) => choice.combat)?.combat;
-    const buttons = found.map((choice) => made("button", {class: "do", "data-do": choice.action, onclick: () => this.play(choice.action)},
-      made("span", {text: choice.label}), made("small", {text: choice.cost})));
-    card.replaceChildren(...(combat ? describe(combat) : []), made("div", {class: "tools"}, ...buttons, made("button", {id: "not-now", text: "Not now", onclick: () => this.close(true)})));
+  openCard(choices) {
+    const card = byId("card"), combat = choices.find((choice) => choice.combat)?.combat;
+    const buttons = choices.map((choice) => element("button", {class: "confirm", onclick: () => this.play(choice.action)},
+      element("span", {text: choice.label}), element("small", {text: choice.cost})));
+    const cancel = element("button", {text: "Cancel", onclick: () => this.closeCard(true)});
+    card.replaceChildren(...(combat ? combatDetails(combat) : []), element("div", {class: "tools"}, ...buttons, cancel));
     card.hidden = false;
-    this.opened = combat ?? null;
-    this.preview(null);
+    this.cardCombat = combat ?? null;
+    this.previewCombat(null);
     buttons[0].focus();
   }
 
-  close(keepFocus = false) {
-    if (byId("card").hidden) return false;
+  closeCard(keepFocus = false) {
+    if (byId("card").hidden) return;
     byId("card").hidden = true;
-    this.opened = null;
-    this.preview(null);
+    this.cardCombat = null;
+    this.previewCombat(null);
     if (keepFocus) byId("choices").querySelector("button")?.focus();
-    return true;
   }
 
-  key(key) {
-    const choice = this.offered.find((one) => one.key === key);
+  onKey(key) {
+    const choice = this.choices.find((one) => one.key === key);
     if (choice) this.pick([choice]);
     return Boolean(choice);
   }
 
-  walk(way) {
-    const buttons = [...byId("choices").querySelectorAll("button")], here = buttons.indexOf(document.activeElement);
-    if (buttons.length) buttons[(here + way + buttons.length) % buttons.length].focus();
-    return buttons.length > 0;
+  moveFocus(step) {
+    const buttons = [...byId("choices").querySelectorAll("button")], index = buttons.indexOf(document.activeElement);
+    if (buttons.length) buttons[(index + step + buttons.length) % buttons.length].focus();
   }
 }
 
-const share = (ways) => `${Math.round((100 * ways) / 36)}%`;
-export const odds = ({win, draw, loss}) => `win ${share(win)}, draw ${share(draw)}, loss ${share(loss)}`;
+const oddsPercent = (outcomes) => `${Math.round((100 * outcomes) / 36)}%`; // of the 36 outcomes of two dice
+const oddsText = ({win, draw, loss}) => `win ${oddsPercent(win)}, draw ${oddsPercent(draw)}, loss ${oddsPercent(loss)}`;
 
-function describe(combat) {
-  const bar = made("div", {class: "odds", role: "img", "aria-label": odds(combat)});
-  for (const kind of ["win", "draw", "loss"]) if (combat[kind]) bar.append(made("span", {class: `${kind} w${combat[kind]}`, text: share(combat[kind])}));
-  return [bar, made("p", {text: side("Rome", combat.roman, "its chain", "beside the foe")}), made("p", {text: side("The foe", combat.barbarian, "its chain of Revolts", "beside him")})];
+function combatDetails(combat) {
+  const bar = element("div", {class: "odds", role: "img", "aria-label": oddsText(combat)});
+  for (const kind of ["win", "draw", "loss"]) {
+    const part = element("span", {class: kind, text: oddsPercent(combat[kind])});
+    part.style.flexGrow = combat[kind];
+    if (combat[kind]) bar.append(part);
+  }
+  return [bar,
+    element("p", {text: sideText("Rome", combat.roman, "its chain", "other figures next to the enemy")}),
+    element("p", {text: sideText("Enemy", combat.barbarian, "its chain of Revolts", "other armies next to the figure")})];
 }
 
-function side(who, {adds, doubled, chain}, what, where) {
-  const tokens = chain.length ? `${adds} for ${what} (${chain.join(", ")})` : String(adds);
-  const times = doubled ? `, doubled ${doubled === 1 ? "once" : `${doubled} times`} for those ${where}` : "";
-  return `${who}: a die + ${tokens}${times}.`;
+function sideText(name, {adds, doubled, chain}, source, doubledBy) {
+  const support = chain.length ? `${adds} from ${source} (${chain.join(", ")})` : String(adds);
+  const times = doubled ? `, doubled ${doubled === 1 ? "once" : `${doubled} times`} by ${doubledBy}` : "";
+  return `${name}: die + ${support}${times}.`;
 }

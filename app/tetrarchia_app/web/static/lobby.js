@@ -1,9 +1,9 @@
-// The lobby: what is chosen becomes one question to the server, which answers with the address of a room.
-import {byId, capital, given as data, made} from "./elements.js";
+// The lobby: sends the chosen setup to the server, which creates a room and returns its URL.
+import {byId, capitalize, element, pageData} from "./dom.js";
 
 const EMPERORS = [["diocletian", "D", "Augustus, East"], ["galerius", "G", "Caesar, East"], ["constantius", "C", "Caesar, West"], ["maximian", "M", "Augustus, West"]];
-const PERSONS = ["person 1", "person 2", "person 3", "person 4"];
-const SHARES = { // R13.1: how so many persons share the Emperors; an agent plays where nobody is named
+const PLAYERS = ["player 1", "player 2", "player 3", "player 4"];
+const PRESETS = { // the player of each Emperor (R13.1); null: an agent
   0: [null, null, null, null],
   1: [0, null, null, null],
   2: [0, 0, 1, 1],
@@ -11,142 +11,140 @@ const SHARES = { // R13.1: how so many persons share the Emperors; an agent play
   4: [0, 1, 2, 3],
   all: [0, 0, 0, 0],
 };
-let file = null; // a replay or a snapshot to go on from
+const DEFAULT_LEVEL = "4211";
+let file = null; // a replay or a snapshot to continue from
 
-function offerEmperors() {
+function addEmperors() {
   for (const [name, letter, rank] of EMPERORS) {
-    const select = made("select", {id: `seat-${name}`});
-    PERSONS.forEach((person, k) => select.append(made("option", {value: person, text: k ? `person ${k + 1}, by a link` : "me"})));
-    for (const agent of data.agents) select.append(made("option", {value: agent.name, text: `agent ${agent.name}`}));
-    select.addEventListener("change", refresh);
-    const badge = made("span", {class: `who ${name}`, text: letter, "aria-hidden": "true"});
-    const label = made("label", {for: select.id}, made("strong", {text: capital(name)}), made("small", {text: rank}));
-    byId("emperors").append(made("div", {class: "seat"}, badge, label, select));
+    const select = element("select", {id: `seat-${name}`, onchange: refresh});
+    PLAYERS.forEach((player, index) => select.append(element("option", {value: player, text: index ? `${player}, by link` : "me"})));
+    for (const agent of pageData.agents) select.append(element("option", {value: agent.name, text: `agent ${agent.name}`}));
+    const badge = element("span", {class: `badge ${name}`, text: letter, "aria-hidden": "true"});
+    const label = element("label", {for: select.id}, element("strong", {text: capitalize(name)}), element("small", {text: rank}));
+    byId("emperors").append(element("div", {class: "seat"}, badge, label, select));
   }
 }
 
-const seats = () => EMPERORS.map(([name]) => byId(`seat-${name}`).value);
-
-function share(kind) {
-  const agent = defaultAgent();
-  SHARES[kind].forEach((person, k) => { byId(`seat-${EMPERORS[k][0]}`).value = person === null ? agent : PERSONS[person]; });
-  refresh();
+function addAgents() {
+  for (const {name, about, base_only} of pageData.agents) {
+    byId("agents").append(element("dt", {text: name}), element("dd", {text: `${about}${base_only ? "; base game only" : ""}`}));
+  }
 }
 
-function defaultAgent() {
-  const needsAll = chosen("variants").some((name) => ["imperivm", "patres_patriae"].includes(name)) || chosen("modules").some((name) => name !== "goths")
-    || ["carausian_revolt", "mauretanian_war"].includes(byId("scenario").value);
-  return (data.agents.find((agent) => !(needsAll && agent.baseOnly)) ?? data.agents[0]).name;
-}
-
-function offerLevel() {
-  data.digits.forEach((digit, k) => {
-    const select = made("select", {id: `digit-${k}`});
-    for (const value of digit.values) select.append(made("option", {value, text: value}));
-    select.value = "4211"[k];
-    select.addEventListener("change", refresh);
-    const words = made("span", {}, made("b", {id: `digit-words-${k}`}), made("small", {text: digit.why}));
-    byId("digits").append(made("label", {class: "digit"}, select, words));
+function addLevelDigits() {
+  pageData.digits.forEach(({values, why}, index) => {
+    const select = element("select", {id: `digit-${index}`, onchange: refresh}, ...[...values].map((value) => element("option", {value, text: value})));
+    select.value = DEFAULT_LEVEL[index];
+    const text = element("span", {}, element("b", {id: `digit-text-${index}`}), element("small", {text: why}));
+    byId("digits").append(element("label", {class: "digit"}, select, text));
   });
 }
 
-const level = () => data.digits.map((_, k) => byId(`digit-${k}`).value).join("");
-
-function offerChecks(place, known) {
-  for (const [name, about] of Object.entries(known)) {
-    const box = made("input", {type: "checkbox", value: name});
-    box.addEventListener("change", refresh);
-    byId(place).append(made("label", {class: "check"}, box, made("span", {}, made("b", {text: name.replaceAll("_", " ")}), `: ${about}`)));
-  }
-}
-
-const chosen = (place) => [...byId(place).querySelectorAll("input:checked")].map((box) => box.value);
-
-function offerScenarios() {
-  for (const [name, about] of Object.entries(data.scenarios)) {
-    byId("scenario").append(made("option", {value: name, text: `${name.replaceAll("_", " ")}: ${about}`}));
+function addScenarios() {
+  for (const [name, about] of Object.entries(pageData.scenarios)) {
+    byId("scenario").append(element("option", {value: name, text: `${name.replaceAll("_", " ")}: ${about}`}));
   }
   byId("scenario").addEventListener("change", refresh);
 }
 
-function refresh() {
-  const scenario = byId("scenario").value, here = seats();
-  for (const place of ["level", "modules"]) {
-    for (const field of byId(place).querySelectorAll("select, input")) field.disabled = Boolean(scenario);
+function addChecks(id, options) {
+  for (const [name, about] of Object.entries(options)) {
+    const box = element("input", {type: "checkbox", value: name, onchange: refresh});
+    byId(id).append(element("label", {class: "check"}, box, element("span", {}, element("b", {text: name.replaceAll("_", " ")}), `: ${about}`)));
   }
-  data.digits.forEach((digit, k) => { byId(`digit-words-${k}`).textContent = byId(`digit-${k}`).value === "1" ? digit.one : digit.many; });
-  byId("level-note").textContent = scenario ? "The scenario sets the level and the modules." : `Level ${level()}${data.levels[level()] ? `: ${data.levels[level()]}` : ""}.`;
-  byId("links").hidden = !here.some((seat) => PERSONS.indexOf(seat) > 0);
-  for (const button of document.querySelectorAll("[data-players]")) {
-    const shares = SHARES[button.dataset.players];
-    const same = shares.every((person, k) => (person === null ? !PERSONS.includes(here[k]) : here[k] === PERSONS[person]));
-    button.setAttribute("aria-pressed", String(same));
-  }
-  byId("rules").hidden = file !== null;
 }
 
-async function readFile() {
-  const given = byId("file").files[0];
-  file = null;
-  if (given) {
-    try {
-      takeFile(await given.text(), given.name);
-    } catch {
-      byId("file-note").textContent = `${given.name} is not JSON.`;
-    }
-  }
-  byId("no-file").hidden = file === null;
+const chosenSeats = () => EMPERORS.map(([name]) => byId(`seat-${name}`).value);
+const chosenLevel = () => pageData.digits.map((_, index) => byId(`digit-${index}`).value).join("");
+const chosenChecks = (id) => [...byId(id).querySelectorAll("input:checked")].map((box) => box.value);
+
+function applyPreset(name) {
+  const agent = defaultAgent();
+  PRESETS[name].forEach((player, index) => { byId(`seat-${EMPERORS[index][0]}`).value = player === null ? agent : PLAYERS[player]; });
   refresh();
 }
 
-// The server is given the text as it is: the dice are numbers too large for JavaScript.
-function takeFile(text, name) {
+function defaultAgent() {
+  const needsAllActions = chosenChecks("variants").some((name) => ["imperivm", "patres_patriae"].includes(name))
+    || chosenChecks("modules").some((name) => name !== "goths") || ["carausian_revolt", "mauretanian_war"].includes(byId("scenario").value);
+  return (pageData.agents.find((agent) => !(needsAllActions && agent.base_only)) ?? pageData.agents[0]).name;
+}
+
+function refresh() {
+  const scenario = byId("scenario").value, seats = chosenSeats(), level = chosenLevel();
+  for (const id of ["level", "modules"]) {
+    for (const field of byId(id).querySelectorAll("select, input")) field.disabled = Boolean(scenario);
+  }
+  pageData.digits.forEach(({one, many}, index) => { byId(`digit-text-${index}`).textContent = level[index] === "1" ? one : many; });
+  const levelName = pageData.levels[level] ? `: ${pageData.levels[level]}` : "";
+  byId("level-note").textContent = scenario ? "The scenario sets the level and the modules." : `Level ${level}${levelName}.`;
+  byId("links-note").hidden = !seats.some((seat) => PLAYERS.indexOf(seat) > 0);
+  for (const button of document.querySelectorAll("[data-players]")) {
+    const isChosen = PRESETS[button.dataset.players].every((player, index) => (player === null ? !PLAYERS.includes(seats[index]) : seats[index] === PLAYERS[player]));
+    button.setAttribute("aria-pressed", String(isChosen));
+  }
+  byId("rules").hidden = file !== null;
+  byId("remove-file").hidden = file === null;
+}
+
+async function readFile() {
+  const chosen = byId("file").files[0];
+  file = null;
+  byId("position-field").hidden = true;
+  byId("file-note").textContent = "";
+  if (chosen) {
+    try {
+      useFile(await chosen.text(), chosen.name);
+    } catch {
+      byId("file-note").textContent = `${chosen.name} is not JSON.`;
+    }
+  }
+  refresh();
+}
+
+// The text is sent unchanged: the dice state has more digits than a JavaScript number.
+function useFile(text, name) {
   const content = JSON.parse(text), isReplay = Array.isArray(content?.actions);
   file = {kind: isReplay ? "replay" : "snapshot", text};
-  byId("number-field").hidden = !isReplay;
-  if (isReplay) Object.assign(byId("number"), {max: content.actions.length, value: content.actions.length});
+  byId("position-field").hidden = !isReplay;
+  if (isReplay) Object.assign(byId("position"), {max: content.actions.length, value: content.actions.length});
   byId("file-note").textContent = isReplay ? `${name}: a replay of ${content.actions.length} actions.` : `${name}: a snapshot.`;
 }
 
-function setup() {
-  const common = {emperors: seats(), name: byId("name").value, consent: byId("study").checked};
-  if (file) return `${JSON.stringify({...common, number: Number(byId("number").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
+function setupJson() {
+  const common = {emperors: chosenSeats(), name: byId("name").value, consent: byId("consent").checked};
+  if (file) return `${JSON.stringify({...common, position: Number(byId("position").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
   const seed = byId("seed").value.trim(), scenario = byId("scenario").value;
-  if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`A seed is a whole number, not "${seed}".`);
-  const rules = scenario ? {scenario} : {level: level(), modules: chosen("modules")};
-  const whole = JSON.stringify({...common, ...rules, variants: chosen("variants")});
-  return seed ? `${whole.slice(0, -1)},"seed":${BigInt(seed)}}` : whole;
+  if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`The seed must be an integer with at most 18 digits; got "${seed}".`);
+  const rules = scenario ? {scenario} : {level: chosenLevel(), modules: chosenChecks("modules")};
+  const json = JSON.stringify({...common, ...rules, variants: chosenChecks("variants")});
+  return seed ? `${json.slice(0, -1)},"seed":${BigInt(seed)}}` : json;
 }
 
-async function begin(event) {
+async function start(event) {
   event.preventDefault();
-  byId("trouble").textContent = "";
-  byId("begin").disabled = true;
+  byId("error").textContent = "";
+  byId("start").disabled = true;
   try {
-    const answer = await fetch(`${location.pathname}rooms`, {method: "POST", body: setup()});
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(told.sentence);
-    location.assign(told.address);
+    const response = await fetch(`${location.pathname}rooms`, {method: "POST", body: setupJson()});
+    const {url, error} = await response.json();
+    if (!response.ok) throw new Error(error);
+    location.assign(url);
   } catch (error) {
-    byId("trouble").textContent = error.message;
-    byId("begin").disabled = false;
+    byId("error").textContent = capitalize(error.message);
+    byId("start").disabled = false;
   }
 }
 
-function explainAgents() {
-  const base = (agent) => (agent.baseOnly ? "; the base game only" : "");
-  for (const agent of data.agents) byId("agents").append(made("dt", {text: agent.name}), made("dd", {text: `${agent.about}${base(agent)}`}));
-}
-
-offerEmperors();
-explainAgents();
-offerLevel();
-offerScenarios();
-offerChecks("modules", data.modules);
-offerChecks("variants", data.variants);
-byId("study-field").hidden = !data.study;
-for (const button of document.querySelectorAll("[data-players]")) button.addEventListener("click", () => share(button.dataset.players));
+addEmperors();
+addAgents();
+addLevelDigits();
+addScenarios();
+addChecks("modules", pageData.modules);
+addChecks("variants", pageData.variants);
+byId("consent-field").hidden = !pageData.study;
+for (const button of document.querySelectorAll("[data-players]")) button.addEventListener("click", () => applyPreset(button.dataset.players));
 byId("file").addEventListener("change", readFile);
-byId("no-file").addEventListener("click", () => { byId("file").value = ""; byId("file-note").textContent = ""; byId("number-field").hidden = true; readFile(); });
-byId("setup").addEventListener("submit", begin);
-share(1);
+byId("remove-file").addEventListener("click", () => { byId("file").value = ""; readFile(); });
+byId("setup").addEventListener("submit", start);
+applyPreset(1);

@@ -1,84 +1,83 @@
-// What happened: a list for each turn, an entry for each action, as on the replay page.
-import {byId, capital, given, made} from "./elements.js";
+// The game log: a list for each turn with an entry for each action, as on the replay page.
+import {byId, capitalize, element, pageData} from "./dom.js";
 
-const log = byId("log"), live = byId("live");
+const log = byId("log");
 let entries = [], turns = []; // the buttons, and the turn of each
 let current = null;
-let judged = {marks: [], turns: {}}; // what an agent thinks of entries and of whole turns
+let annotations = {marks: [], turns: {}}; // the analysis of each action and of each turn
 
-export function restart(told, go) {
+export function restart(logEntries, goTo) {
   log.replaceChildren();
   entries = [];
   turns = [];
   current = null;
-  for (const entry of told) add(entry, entry.lines, go);
+  for (const entry of logEntries) addEntry(entry, entry.lines, goTo);
 }
 
-export function add({turn, emperor, agent}, lines, go) {
-  if (turns.at(-1) !== turn) log.append(heading(turn, emperor));
-  const number = entries.length;
-  const badge = made("span", {class: `who ${agent ?? ""}`, "aria-hidden": "true", text: agent ? given.letters[agent] : "·"});
-  const button = made("button", {tabindex: -1, onclick: () => go(number)}, badge, made("span"));
+export function addEntry({turn, turn_emperor, emperor}, lines, goTo) {
+  if (turns.at(-1) !== turn) {
+    const heading = element("h2", {text: `Turn ${turn}, ${capitalize(turn_emperor)}`});
+    const section = element("div", {"data-turn": turn}, heading, element("ol"));
+    annotateTurn(section);
+    log.append(section);
+  }
+  const position = entries.length;
+  const badge = element("span", {class: `badge ${emperor ?? ""}`, "aria-hidden": "true", text: emperor ? pageData.letters[emperor] : "·"});
+  const button = element("button", {tabindex: -1, onclick: () => goTo(position)}, badge, element("span"));
   entries.push(button);
   turns.push(turn);
-  say(number, lines);
-  log.lastElementChild.lastElementChild.append(made("li", {}, button));
-  blame(number);
+  addLines(position, lines);
+  log.lastElementChild.lastElementChild.append(element("li", {}, button));
+  annotateEntry(position);
 }
 
-function heading(turn, emperor) {
-  const part = made("div", {"data-turn": turn}, made("h2", {text: `Turn ${turn}, ${capital(emperor)}`}), made("ol"));
-  split(part);
-  return part;
+export function addLines(position, lines) {
+  const content = entries[position].lastElementChild;
+  for (const text of lines) content.append(element("span", {class: content.childElementCount ? "event more" : "event", text}));
 }
 
-export function say(number, lines) {
-  const place = entries[number].lastElementChild;
-  for (const line of lines) place.append(made("span", {class: place.childElementCount ? "says more" : "says", text: line}));
+export function annotate(marks, turnTexts) {
+  annotations = {marks, turns: turnTexts};
+  entries.forEach((_, position) => annotateEntry(position));
+  for (const section of log.children) annotateTurn(section);
 }
 
-export function judge(marks, turns) {
-  judged = {marks, turns};
-  entries.forEach((_, number) => blame(number));
-  for (const part of log.children) split(part);
+function annotateEntry(position) {
+  const content = entries[position].lastElementChild, text = annotations.marks[position];
+  content.querySelector(".mistake")?.remove();
+  if (text) content.append(element("span", {class: "mistake", text}));
 }
 
-function blame(number) {
-  const place = entries[number].lastElementChild;
-  place.querySelector(".worst")?.remove();
-  if (judged.marks[number]) place.append(made("span", {class: "worst", text: judged.marks[number]}));
+function annotateTurn(section) {
+  const text = annotations.turns[section.dataset.turn];
+  section.querySelector(".luck")?.remove();
+  if (text) section.firstElementChild.after(element("p", {class: "luck", text}));
 }
 
-function split(part) {
-  const words = judged.turns[part.dataset.turn];
-  part.querySelector(".split")?.remove();
-  if (words) part.firstElementChild.after(made("p", {class: "split", text: words}));
-}
-
-export function shorten(length) {
+export function truncate(length) {
   for (const entry of entries.splice(length)) entry.parentElement.remove();
   turns.length = Math.min(turns.length, length);
   for (const list of log.querySelectorAll("ol:empty")) list.parentElement.remove();
 }
 
 export const count = () => entries.length;
-export const turnOf = (number) => turns[number];
+export const turnOf = (position) => turns[position];
 
-export function mark(number) {
+export function setCurrent(position) {
   current?.removeAttribute("aria-current");
-  current = entries[number] ?? null;
+  current = entries[position] ?? null;
   current?.setAttribute("aria-current", "step");
-  follow();
+  scrollToCurrent();
 }
 
-function follow() {
+function scrollToCurrent() {
   if (!current) return;
-  const heading = log.querySelector("h2").offsetHeight, middle = current.offsetTop - (log.clientHeight - current.offsetHeight) / 2;
-  log.scrollTop = Math.min(middle, current.offsetTop - heading); // its first line is never hidden
+  const headingHeight = log.querySelector("h2").offsetHeight, centered = current.offsetTop - (log.clientHeight - current.offsetHeight) / 2;
+  log.scrollTop = Math.min(centered, current.offsetTop - headingHeight); // the first line stays visible
 }
 
-new ResizeObserver(follow).observe(log); // what stands above it comes and goes
+new ResizeObserver(scrollToCurrent).observe(log); // sections above the log appear and disappear
 
 export function announce(lines) {
-  live.textContent = lines.join("; ");
+  byId("live").textContent = lines.join("; ");
 }

@@ -1,121 +1,132 @@
-// A room's page: messages of the server go to the parts of the page, and what the person does goes to the server.
-import {byId, capital, given, made} from "./elements.js";
+// The page of a room: dispatches messages of the server to the modules, and sends the player's actions to the server.
+import {byId, capitalize, element, pageData} from "./dom.js";
+import {Analysis, hideCoach, showCoach} from "./analysis.js";
 import * as board from "./board.js";
 import {Choices} from "./choices.js";
-import {nameOf, showPeople} from "./people.js";
-import {talk} from "./talk.js";
-import {Analysis, hideCoach, showCoach} from "./thoughts.js";
+import {displayName, showPlayers} from "./players.js";
+import {connect} from "./socket.js";
 import {Timeline} from "./timeline.js";
 
-let decision = null, people = null, offeredFor = "";
+let decision = null, room = null; // the last messages "decision" and "players"
+let offeredPosition = null; // the position whose choices are shown
 
-const OBEYED = {
-  log: ({entries}) => { timeline.begin(entries); analysis.doubt(); },
-  position: ({number, view}) => timeline.position(number, view),
-  undone: ({number, view}) => { timeline.undone(number, view); analysis.doubt(); },
-  move: (told) => timeline.moved(told),
-  decision: (told) => { decision = told; timeline.isOver = told.agent === null; refresh(true); },
-  people: (told) => { people = told; beginAlone(told.alone); showPeople(told, send); refresh(); },
-  refused: ({sentence}) => { state(capital(sentence)); analysis.refused(); },
-  coach: ({answer, number}) => { if (number === timeline.last) showCoach(answer, choices.offered, play); },
-  analysis: ({answer}) => { analysis.take(answer); state(""); refresh(); },
-  go: ({address}) => location.assign(address),
+const HANDLERS = {
+  log: ({entries}) => { timeline.start(entries); analysis.invalidate(); },
+  position: (message) => timeline.onPosition(message),
+  undone: (message) => { timeline.onUndone(message); analysis.invalidate(); },
+  action: (message) => timeline.onAction(message),
+  decision: (message) => { decision = message; timeline.isOver = message.emperor === null; refresh(true); },
+  players: onPlayers,
+  error: ({message}) => { showStatus(capitalize(message)); analysis.onError(); },
+  coach: ({result, position}) => { if (position === timeline.last) showCoach(result, choices.choices, play); },
+  analysis: ({result}) => { analysis.receive(result); showStatus(""); refresh(); },
+  redirect: ({url}) => location.assign(url),
 };
 
-const send = talk((message) => OBEYED[message.type]?.(message), (sentence) => { state(sentence); refresh(); });
+const send = connect((message) => HANDLERS[message.type]?.(message), (text) => { showStatus(text); refresh(); });
 const timeline = new Timeline(send, () => refresh());
 const choices = new Choices(play);
-const analysis = new Analysis(() => send("analyse"), (number) => timeline.go(number));
+const analysis = new Analysis(() => send("analyze"), (position) => timeline.goTo(position));
 
-function state(sentence) {
-  byId("state").textContent = sentence;
+function showStatus(text) {
+  byId("status").textContent = text;
 }
 
-function beginAlone(alone) {
-  if (alone && !timeline.alone) timeline.pause(true);
-  timeline.alone = alone;
+function onPlayers(message) {
+  room = message;
+  if (room.agents_only && !timeline.agentsOnly) timeline.setPaused(true);
+  timeline.agentsOnly = room.agents_only;
+  showPlayers(room, send);
+  refresh();
 }
 
 function play(action) {
-  state("");
+  showStatus("");
   hideCoach();
-  send("play", {number: decision.number, action});
+  send("play", {position: decision.position, action});
   choices.show([]);
 }
 
-// Choices are there when the newest position is shown and the decision is ours.
-function refresh(isNew = false) {
-  const mine = Boolean(decision?.choices) && timeline.isNow && decision.number === timeline.last;
-  const key = mine ? String(decision.number) : "";
-  if (isNew || key !== offeredFor) {
-    offeredFor = key;
+// Choices are shown with the newest position if the decision is the player's.
+function refresh(isNewDecision = false) {
+  const isOwn = Boolean(decision?.choices) && timeline.isNewest && decision.position === timeline.last;
+  const position = isOwn ? decision.position : null;
+  if (isNewDecision || position !== offeredPosition) {
+    offeredPosition = position;
     hideCoach();
-    choices.show(mine ? decision.choices : []);
+    choices.show(isOwn ? decision.choices : []);
   }
-  byId("decide").classList.toggle("mine", mine);
-  byId("decide-title").textContent = title(mine);
-  byId("undo").hidden = !(decision?.mayUndo && timeline.isNow);
-  byId("ask-coach").hidden = !mine || !given.coach;
-  byId("ask-analysis").hidden = !given.coach || timeline.last === 0;
-  if (decision && timeline.isTold) analysis.follow(decision.agent);
-  analysis.show(timeline.shown, timeline.ends);
-  byId("take-over").hidden = !people || (timeline.isNow && !people.alone && people.you !== null) || (timeline.isOver && timeline.isNow);
-  const link = location.pathname;
-  byId("save-replay").hidden = people?.hasReplay === false;
-  byId("save-replay").href = `${link}/replay.json`;
-  byId("save-snapshot").href = `${link}/snapshot.json?number=${timeline.shown}`;
+  byId("decision").classList.toggle("own", isOwn);
+  byId("decision-title").textContent = decisionTitle(isOwn);
+  byId("undo").hidden = !(decision?.can_undo && timeline.isNewest);
+  byId("coach-button").hidden = !isOwn || !pageData.coach;
+  byId("analysis-button").hidden = !pageData.coach || timeline.last === 0;
+  if (decision && timeline.isCaughtUp) analysis.update(decision.emperor);
+  analysis.show(timeline.shown, timeline.lastLogged);
+  const isPlaying = timeline.isNewest && room && !room.agents_only && room.you !== null;
+  byId("take-over").hidden = !room || isPlaying || (timeline.isOver && timeline.isNewest);
+  byId("save-replay").hidden = room?.has_replay === false;
+  byId("save-replay").href = `${location.pathname}/replay.json`;
+  byId("save-snapshot").href = `${location.pathname}/snapshot.json?position=${timeline.shown}`;
 }
 
-function title(mine) {
-  if (!decision) return "Coming in…";
-  if (!timeline.isNow && timeline.shown < timeline.ends) return "You look at the past";
-  if (!timeline.isNow) return "It goes on…";
-  if (decision.agent === null) return "The game is over";
-  const who = capital(decision.agent);
-  if (mine) return `${who}: what will you do?`;
-  if (people?.alone) return timeline.paused ? `${who} is next: press play, or one action on` : `${who} decides`;
-  const number = people?.players.findIndex((player) => player.emperors.includes(decision.agent)) ?? -1;
-  return number < 0 ? `${who} decides` : `${who} decides: ${decision.asked ? `agent ${decision.asked}` : nameOf(people.players[number], number)}`;
+function decisionTitle(isOwn) {
+  if (!decision) return "Connecting…";
+  if (!timeline.isNewest) return timeline.shown < timeline.lastLogged ? "Earlier position" : "Showing events…";
+  if (decision.emperor === null) return "The game is over";
+  const emperor = capitalize(decision.emperor);
+  if (isOwn) return `${emperor}: choose an action`;
+  if (room?.agents_only) return timeline.paused ? `${emperor} is next: press play or next action` : `${emperor} decides`;
+  const number = room?.players.findIndex((player) => player.emperors.includes(decision.emperor)) ?? -1;
+  if (number < 0) return `${emperor} decides`;
+  return `${emperor} decides: ${decision.agent ? `agent ${decision.agent}` : displayName(room.players[number], number)}`;
 }
 
-function takeOver() {
-  const boxes = given.emperors.map((name) => made("label", {class: "check"}, made("input", {type: "checkbox", value: name}), made("span", {text: capital(name)})));
+function openTakeOverCard() {
+  const boxes = pageData.emperors.map((name) => element("label", {class: "check"}, element("input", {type: "checkbox", value: name}), element("span", {text: capitalize(name)})));
   const card = byId("card");
-  const agents = given.agents.map(({name}) => made("option", {value: name, text: `agent ${name}`}));
-  const others = made("select", {id: "others"}, made("option", {value: "", text: "those who play them now"}), ...agents);
-  const begin = made("button", {class: "do", text: "Play on", onclick: () => {
+  const options = pageData.agents.map(({name}) => element("option", {value: name, text: `agent ${name}`}));
+  const agent = element("select", {}, element("option", {value: "", text: "their current agents"}), ...options);
+  const confirm = element("button", {class: "confirm", text: "Start", onclick: () => {
     const emperors = [...card.querySelectorAll("input:checked")].map((box) => box.value);
-    if (emperors.length) send("take over", {number: timeline.shown, emperors, agent: others.value || null});
+    if (emperors.length) send("take_over", {position: timeline.shown, emperors, agent: agent.value || null});
   }});
-  card.replaceChildren(made("p", {text: "Whom will you play? A new room goes on from the position shown; this one stays."}), ...boxes,
-    made("label", {class: "others"}, "The others: ", others), made("div", {class: "tools"}, begin, made("button", {text: "Not now", onclick: () => choices.close(true)})));
+  const cancel = element("button", {text: "Cancel", onclick: () => choices.closeCard(true)});
+  card.replaceChildren(
+    element("p", {text: "Choose your Emperors. A new room continues from the position shown; this room does not change."}), ...boxes,
+    element("label", {}, "Other Emperors: ", agent), element("div", {class: "tools"}, confirm, cancel));
   card.hidden = false;
   boxes[0].querySelector("input").focus();
 }
 
 const BUTTONS = {
-  first: () => timeline.go(0),
-  "turn-back": () => timeline.turn(-1),
-  back: () => timeline.go(timeline.shown - 1),
-  play: () => timeline.toggle(),
-  on: () => timeline.on(),
-  "turn-on": () => timeline.turn(1),
-  last: () => timeline.now(),
-  zoom: board.zoom,
-  undo: () => send("undo", {number: decision.number}),
-  "ask-coach": () => send("coach", {number: decision.number}),
-  "ask-analysis": () => {
-    analysis.toggle(decision.agent);
-    state(analysis.isWanted ? "The agent thinks about the whole game…" : "");
+  first: () => timeline.goTo(0),
+  "previous-turn": () => timeline.changeTurn(-1),
+  previous: () => timeline.goTo(timeline.shown - 1),
+  play: () => timeline.togglePlay(),
+  next: () => timeline.next(),
+  "next-turn": () => timeline.changeTurn(1),
+  last: () => timeline.goToNewest(),
+  zoom: board.toggleZoom,
+  undo: () => send("undo", {position: decision.position}),
+  "coach-button": () => send("coach", {position: decision.position}),
+  "analysis-button": () => {
+    analysis.toggle(decision.emperor);
+    showStatus(analysis.isOn ? "Analyzing the game…" : "");
     refresh();
   },
-  "take-over": takeOver,
+  "take-over": openTakeOverCard,
 };
 const KEYS = {
-  Home: BUTTONS.first, PageUp: BUTTONS["turn-back"], ArrowLeft: BUTTONS.back, " ": BUTTONS.play, ArrowRight: BUTTONS.on, PageDown: BUTTONS["turn-on"], End: BUTTONS.last,
-  ArrowUp: () => choices.walk(-1), ArrowDown: () => choices.walk(1), Escape: () => choices.close(true),
+  Home: BUTTONS.first, PageUp: BUTTONS["previous-turn"], ArrowLeft: BUTTONS.previous, " ": BUTTONS.play,
+  ArrowRight: BUTTONS.next, PageDown: BUTTONS["next-turn"], End: BUTTONS.last,
+  ArrowUp: () => choices.moveFocus(-1), ArrowDown: () => choices.moveFocus(1), Escape: () => choices.closeCard(true),
 };
-const LETTERS = {".": BUTTONS.last, u: () => byId("undo").hidden || BUTTONS.undo(), h: () => byId("ask-coach").hidden || BUTTONS["ask-coach"]()};
+const CHARACTER_KEYS = {
+  ".": BUTTONS.last,
+  u: () => byId("undo").hidden || BUTTONS.undo(),
+  h: () => byId("coach-button").hidden || BUTTONS["coach-button"](),
+};
 
 function onKey(event) {
   const {key, target} = event;
@@ -123,21 +134,21 @@ function onKey(event) {
   if (key === " " && target.closest("button, summary, a, input")) return;
   if (target.type === "range" && key.startsWith("Arrow")) return;
   if (key in KEYS) KEYS[key]();
-  else if (!byId("letters").checked || key.length > 1) return;
-  else if (key.toLowerCase() in LETTERS) LETTERS[key.toLowerCase()]();
-  else if (!choices.key(key.toLowerCase())) return;
+  else if (!byId("character-keys").checked || key.length > 1) return;
+  else if (key.toLowerCase() in CHARACTER_KEYS) CHARACTER_KEYS[key.toLowerCase()]();
+  else if (!choices.onKey(key.toLowerCase())) return;
   event.preventDefault();
 }
 
-function keep(id) {
-  const kept = localStorage.getItem(id);
-  if (kept !== null) byId(id).value = kept;
-  byId(id).addEventListener("change", () => localStorage.setItem(id, byId(id).value));
+function restorePace() {
+  const pace = localStorage.getItem("pace");
+  if (pace !== null) byId("pace").value = pace;
+  byId("pace").addEventListener("change", () => localStorage.setItem("pace", byId("pace").value));
 }
 
-for (const [id, deed] of Object.entries(BUTTONS)) byId(id).addEventListener("click", deed);
-byId("slider").addEventListener("input", () => timeline.go(Number(byId("slider").value)));
+for (const [id, onClick] of Object.entries(BUTTONS)) byId(id).addEventListener("click", onClick);
+byId("slider").addEventListener("input", () => timeline.goTo(Number(byId("slider").value)));
 addEventListener("keydown", onKey);
-addEventListener("resize", board.follow);
-keep("pace");
-timeline.pause(false);
+addEventListener("resize", board.scrollToAction);
+restorePace();
+timeline.setPaused(false);

@@ -1,0 +1,280 @@
+"""All rooms of a server: created within limits, found by their links, restored from the journal and removed when they expire."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct
+from numpy.typing import NDArray
+
+from tetrarchia_app.web.connection import POLICY_VIOLATION, Connection, Name, Position, Text, decode
+from tetrarchia_app.web.journal import Journal, Player, log_unusable
+from tetrarchia_app.web.room import Room, printable_name
+from tetrarchia_app.web.workers import AgentSpec, AgentWorkers
+from tetrarchia_env.batch import Games
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.game import Game
+from tetrarchia_env.game_analysis import GameAnalysis
+from tetrarchia_env.messages import did_you_mean
+from tetrarchia_env.notation import parse_replay, play_replay
+from tetrarchia_env.options import Options
+from tetrarchia_env.schema import sanitize_line
+from tetrarchia_eval.study import Player as StudyPlayer
+from tetrarchia_eval.study import StudyGame, new_person
+
+HUMANS = tuple(f"player {number}" for number in range(1, len(EMPERORS) + 1))  # the creator of the room is "player 1"
+MAX_ACTIONS, MAX_TURNS = 10_000, 400  # of a game in a room
+MAX_ANALYSIS_JOBS = 64
+AnalysisJob = Callable[..., Any]  # runs in the analysis thread; its result is sent to the page
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Services:
+    """What a server offers.
+
+    Attributes:
+        agents: The agents that can be chosen, by name, the default agent first.
+        coach: Recommends actions in a game record; None if there is no trained network.
+        analyze: Analyzes a game, given its positions and the actions between them; None if there is no trained network.
+        keep_game: Keeps a finished game for research if all players agreed; None on a server without a study.
+        version: Version of the package, stored with kept games.
+    """
+
+    agents: dict[str, AgentSpec]
+    coach: AnalysisJob | None = None
+    analyze: Callable[[Games, NDArray[np.int64]], GameAnalysis] | None = None
+    keep_game: Callable[[StudyGame], None] | None = None
+    version: str = "unknown"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Maximum number of rooms, and how many seconds a room without connections is kept."""
+
+    rooms: int = 1_000
+    finished_s: float = 3_600.0
+    agents_only_s: float = 3_600.0
+    unfinished_s: float = 14 * 24 * 3_600.0
+
+
+class RoomSetup(Struct, forbid_unknown_fields=True):
+    """Request to create a room: who plays each Emperor (`player 1` is the sender, others are agents or get links), and what is played.
+
+    The game starts with the given rules, or continues from a position of a replay or from a snapshot.
+    """
+
+    emperors: tuple[Text, Text, Text, Text]
+    name: Name = ""
+    level: Text | None = None
+    variants: Annotated[list[Text], Meta(max_length=8)] = []
+    modules: Annotated[list[Text], Meta(max_length=8)] = []
+    scenario: Text | None = None
+    fixed_setup: bool = False
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    replay: dict[str, Any] | None = None
+    position: Position | None = None
+    snapshot: dict[str, Any] | None = None
+    consent: bool = False  # of `player 1`, to keep the game for research
+
+
+_SETUP_DECODER = msgspec.json.Decoder(RoomSetup)
+
+
+def read_setup(data: bytes) -> RoomSetup:
+    """Decode a request to create a room.
+
+    Raises:
+        TetrarchiaError: If it is not a valid request.
+    """
+    return decode(_SETUP_DECODER, data)
+
+
+def start_game(setup: RoomSetup) -> Game:
+    """Return the game of a new room; takes about a second for a long replay.
+
+    Raises:
+        TetrarchiaError: If the rules, the replay or the snapshot are not valid, or the game would be too long.
+    """
+    if setup.snapshot is not None:
+        game = Game.restore(setup.snapshot)
+    elif setup.replay is not None:
+        replay = parse_replay(setup.replay)
+        if len(replay.actions) > MAX_ACTIONS:
+            raise TetrarchiaError(f"a replay must have at most {MAX_ACTIONS} actions; got {len(replay.actions)}")
+        for _ in play_replay(replay):
+            pass  # checks every action
+        game = Game.from_replay(replay, setup.position)
+    else:
+        options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup)
+        game = Game.from_options(options, setup.seed)
+    if game.options.max_turns > MAX_TURNS:
+        raise TetrarchiaError(f"max_turns must be at most {MAX_TURNS}; got {game.options.max_turns}")
+    return game
+
+
+class RoomManager:
+    """The rooms of a server; used only in the server's thread."""
+
+    def __init__(self, journal: Journal, services: Services, limits: Limits | None = None) -> None:
+        self.journal, self.services, self.limits = journal, services, limits or Limits()
+        self.workers = AgentWorkers(services.agents)
+        self.rooms: dict[str, Room] = {}
+        self._links: dict[str, tuple[Room, int | None]] = {}
+        self._env_ids = count()
+        self._analysis_thread = ThreadPoolExecutor(1, "analysis")
+        self._analysis_jobs = 0
+        for stored in journal.load():
+            try:
+                room = Room.restore(self, next(self._env_ids), stored)
+            except TetrarchiaError as error:
+                log_unusable(stored.name, error)
+                continue
+            self._add(room)
+
+    def _add(self, room: Room) -> None:
+        self.journal.create(room.name, room.header())
+        self.rooms[room.name] = room
+        self._links[room.spectator_link] = (room, None)
+        for number, player in enumerate(room.players):
+            if player.is_human:
+                self._links[player.link] = (room, number)
+
+    def resolve_link(self, link: str) -> tuple[Room, int | None] | None:
+        """Return the room of a link and the index of the link's player (None for a spectator), or None for an unknown link."""
+        return self._links.get(link)
+
+    def create_room(self, game: Game, emperors: Sequence[str], name: str = "", consent: bool = False) -> Room:
+        """Create a room.
+
+        Args:
+            game: The game, which may be in progress.
+            emperors: For each Emperor in turn order `player 1` to `player 4`, or the name of an agent.
+            name: Name of `player 1`.
+            consent: Whether `player 1` agrees that the game is kept for research.
+
+        Raises:
+            TetrarchiaError: If there are too many rooms, or an agent is unknown or cannot play these rules.
+        """
+        if len(self.rooms) >= self.limits.rooms:
+            raise TetrarchiaError(f"the server already has {self.limits.rooms} rooms: try again later")
+        for emperor in emperors:
+            if emperor not in HUMANS:
+                self.check_agent(emperor, game.options)
+        order = [human for human in HUMANS if human in emperors] + sorted({one for one in emperors if one not in HUMANS})
+        players = [Player() if one in HUMANS else Player(agent=one) for one in order]
+        if HUMANS[0] in emperors:
+            players[0].name, players[0].consent = printable_name(name), consent
+        room = Room(self, next(self._env_ids), game, players, [order.index(one) for one in emperors])
+        self._add(room)
+        return room
+
+    def check_agent(self, name: str, options: Options) -> None:
+        """Raise TetrarchiaError if the server does not offer this agent, or the agent cannot play these rules."""
+        agents = self.services.agents
+        if name not in agents:
+            raise TetrarchiaError(f"unknown agent {sanitize_line(name, 80)!r}{did_you_mean(name, agents)}: choose from {', '.join(agents)}")
+        if agents[name].base_only and options.needs_all_actions:
+            raise TetrarchiaError(f"agent {name} knows only the base game: choose another for these variants and modules")
+
+    def substitute_agent(self, options: Options) -> str:
+        """Return the default agent for these rules."""
+        suitable = (name for name, spec in self.services.agents.items() if not (spec.base_only and options.needs_all_actions))
+        return next(suitable, next(iter(self.services.agents)))
+
+    def resume(self) -> None:
+        """Continue the games in which an agent decides, after the server has started."""
+        for room in self.rooms.values():
+            room.request_agent()
+
+    def remove_expired(self) -> None:
+        """Remove every expired room."""
+        for room in list(self.rooms.values()):
+            self.remove_if_expired(room)
+
+    def remove_if_expired(self, room: Room) -> None:
+        """Remove a room that has had no connections for as long as `Limits` says."""
+        unfinished_s = self.limits.unfinished_s if room.has_humans else self.limits.agents_only_s
+        kept_s = self.limits.finished_s if room.game.is_over else unfinished_s
+        if room.connections or time.time() - room.last_used < kept_s:
+            return
+        room.close(POLICY_VIOLATION, "this room has expired")
+        for link in (room.spectator_link, *(player.link for player in room.players)):
+            self._links.pop(link, None)
+        del self.rooms[room.name]
+        self.journal.remove(room.name)
+        self.workers.forget(room.env_id)
+
+    def on_game_over(self, room: Room) -> None:
+        """Keep a finished game for research if every human player agreed."""
+        game = study_game(room, self.services.version)
+        if self.services.keep_game is None or game is None:
+            return
+        try:
+            self.services.keep_game(game)
+        except OSError as error:
+            log.warning("a game could not be kept for the study: %s", sanitize_line(str(error)))
+
+    def analyze(self, connection: Connection, reply_type: str, job: AnalysisJob | None, *args: Any, **extra: Any) -> None:
+        """Run a job in the analysis thread and send its result to the page.
+
+        Args:
+            connection: The page that requested it.
+            reply_type: Type of the message with the result.
+            job: What to run with `args`; None if the server has no trained network.
+            extra: Further fields of the message.
+
+        Raises:
+            TetrarchiaError: If there is no trained network, or too many jobs wait.
+        """
+        if job is None:
+            raise TetrarchiaError("this server has no trained network: install the extra train")
+        if self._analysis_jobs >= MAX_ANALYSIS_JOBS:
+            raise TetrarchiaError("too many analyses are waiting: try again later")
+        self._analysis_jobs += 1
+        future = asyncio.get_running_loop().run_in_executor(self._analysis_thread, job, *args)
+
+        def reply(done: "asyncio.Future[Any]") -> None:
+            self._analysis_jobs -= 1
+            if done.cancelled():
+                return
+            error = done.exception()
+            if error is None:
+                connection.send({"type": reply_type, "result": done.result(), **extra})
+            else:
+                log.error("the analysis failed", exc_info=error)
+                reason = sanitize_line(str(error), 200) if isinstance(error, TetrarchiaError) else "see the log of the server"
+                connection.send_error(f"the analysis failed: {reason}")
+
+        future.add_done_callback(reply)
+
+    def close(self) -> None:
+        """Close all connections and release the journal; the rooms stay on disk."""
+        for room in self.rooms.values():
+            room.close(POLICY_VIOLATION, "the server was stopped")
+        self._analysis_thread.shutdown(wait=False, cancel_futures=True)
+        self.journal.close()
+
+
+def study_game(room: Room, version: str) -> StudyGame | None:
+    """Return a finished game with new random ids of its human players; None if one did not agree or it was started elsewhere."""
+    if room.records is None or not all(player.consent for player in room.players if player.is_human) or room.game.seed is None:
+        return None
+    substitutes = sorted({record.agent for record in room.records if record.agent} - {player.agent for player in room.players})
+    players = [*room.players, *(Player(agent=agent) for agent in substitutes)]
+    index_of = {player.agent: index for index, player in enumerate(players)}
+    deciders = tuple(index_of[record.agent] if record.agent else record.player for record in room.records)
+    seconds = tuple(record.seconds for record in room.records)
+    study_players = tuple(
+        StudyPlayer("person", new_person(), consent=True) if player.is_human else StudyPlayer("agent", str(player.agent))
+        for player in players
+    )
+    return StudyGame(room.game.replay(), study_players, room.seats, deciders, seconds, version)

@@ -1,0 +1,106 @@
+"""Agent threads: an agent plays until another player decides, and an error affects only its own room."""
+
+import asyncio
+import queue
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+
+from tetrarchia_app.web.workers import AgentSpec, AgentWorkers, Answer, Request
+from tetrarchia_env import batch
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.options import Options
+
+EAST = frozenset({EMPERORS.index("diocletian"), EMPERORS.index("galerius")})
+OPTIONS = Options(level="4000")
+
+
+class FirstLegal:
+    """Takes the first legal action; in one environment, an illegal one."""
+
+    def __init__(self, illegal_env: int = -1) -> None:
+        self.illegal_env = illegal_env
+
+    def act(self, games: Any, masks: Any, env_ids: Any) -> Any:
+        return np.where(env_ids == self.illegal_env, 1, masks.argmax(axis=1))
+
+
+def answers(
+    agent: Any, limits: list[int], emperors: frozenset[int] = EAST, on_answer: Callable[[Request], None] = lambda _: None
+) -> list[list[Answer]]:
+    """Return the answers in one game per limit, which is the game's maximum number of actions."""
+
+    async def collect() -> list[list[Answer]]:
+        workers = AgentWorkers({"one": AgentSpec(lambda: agent, "", batched=True, base_only=False)})
+        received: list[list[Answer]] = [[] for _ in limits]
+        done = [asyncio.Event() for _ in limits]
+
+        def deliver(room: int, answer: Answer) -> None:
+            received[room].append(answer)
+            on_answer(requests[room])
+            if not answer.continues or requests[room].is_cancelled:
+                done[room].set()
+
+        games = [batch.new_games(OPTIONS, seed)[0] for seed in range(len(limits))]
+        requests = [
+            Request(game, room, emperors, limit, lambda answer, room=room: deliver(room, answer))  # type: ignore[misc]
+            for room, (game, limit) in enumerate(zip(games, limits, strict=True))
+        ]
+        for request in requests:
+            workers.submit("one", request)
+        await asyncio.wait_for(asyncio.gather(*(event.wait() for event in done)), 30)
+        await asyncio.sleep(0.05)  # an answer too many would arrive now
+        return received
+
+    return asyncio.run(collect())
+
+
+def test_agent_plays_until_another_player_decides() -> None:
+    [received] = answers(FirstLegal(), [100])
+    game, masks = batch.new_games(OPTIONS, 0)
+    for answer in received:
+        assert batch.agents_to_act(game)[0] in EAST
+        batch.step(game, np.array([answer.action]), masks)
+
+    assert [answer.continues for answer in received] == [True] * (len(received) - 1) + [False]
+    assert batch.is_over(game)[0] or batch.agents_to_act(game)[0] not in EAST
+
+
+def test_agent_plays_at_most_max_actions() -> None:
+    assert [len(received) for received in answers(FirstLegal(), [1, 2, 3])] == [1, 2, 3]
+
+
+def test_illegal_action_affects_only_its_own_room() -> None:
+    legal, illegal = answers(FirstLegal(illegal_env=1), [2, 2])
+
+    assert [type(answer.action) for answer in legal] == [int, int]
+    assert isinstance(illegal[0].action, TetrarchiaError)
+
+
+def test_agent_forgets_removed_rooms() -> None:
+    forgotten: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
+
+    class Remembering(FirstLegal):
+        def begin(self, env_ids: Any) -> None:
+            forgotten.put(env_ids.tolist())
+
+    async def submit() -> None:
+        workers = AgentWorkers({"one": AgentSpec(Remembering, "", batched=False, base_only=False)})
+        workers.submit("one", Request(batch.new_games(OPTIONS, 1)[0], 7, EAST, 1, lambda _: None))
+        workers.forget(7)
+
+    asyncio.run(submit())
+    assert forgotten.get(timeout=30) == [7]
+
+
+def test_cancelled_request_gets_no_more_answers() -> None:
+    def cancel(request: Request) -> None:
+        request.is_cancelled = True
+
+    [received] = answers(FirstLegal(), [100], frozenset(range(4)), cancel)
+    assert len(received) == 1
