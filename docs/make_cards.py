@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from tetrarchia_agents.cards import CARD, CHECKPOINTS, own_checkpoints, read_card
+from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints
 from tetrarchia_env.files import write_text_atomic
 from tetrarchia_eval.match import Match, team_label
 from tetrarchia_eval.results_page import load_matches
@@ -18,7 +18,7 @@ AGENT = "ppo"
 def cards() -> dict[Path, str]:
     """The text of each card."""
     measured = results()
-    told = {name: read_card(CHECKPOINTS / name) | {"results": measured[name]} for name in own_checkpoints()}
+    told = {name: read_card(CHECKPOINTS / name) | {"results": measured[name]} for name in shipped_checkpoints()}
     return {CHECKPOINTS / name / CARD: json.dumps(card, indent=1) + "\n" for name, card in told.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card
+from tetrarchia_agents.cards import CHECKPOINTS, read_card, shipped_checkpoints
 from tetrarchia_eval.marked_page import filled
 from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
@@ -70,7 +70,7 @@ def _source(function: str) -> str:
 def _checkpoint_rows() -> Iterator[str]:
     """A line for each checkpoint that PPO has trained."""
     for name in _trained():
-        made, network = read_card(CHECKPOINTS / name)["made"], read_card(CHECKPOINTS / name)["network"]
+        made, network = read_card(CHECKPOINTS / name)["training"], read_card(CHECKPOINTS / name)["network"]
         last = read_curve(CHECKPOINTS / name / CURVE)[-1]
         row = f"{_beginning(made)} | {made['timesteps'] / 1e6:.1f} M | {made['seconds'] / 60:.0f} min | {_rates(last, made)}"
         yield f"`{name}` | {_shape(network, network['kind'])} | {row}"
@@ -120,7 +120,7 @@ def draw() -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in _trained():
         stages = list(_stages(name))
-        levels = read_card(CHECKPOINTS / name)["made"]["options"]["eval_levels"]
+        levels = read_card(CHECKPOINTS / name)["training"]["options"]["eval_levels"]
         lines = {level: [(minutes, _rate(point, level, games)) for minutes, point, games in stages] for level in levels}
         counts = sorted({games for _, _, games in stages})
         games = " and ".join(f"{count:,}" for count in counts)
@@ -129,7 +129,7 @@ def draw() -> None:
 
 def _stages(name: str) -> Iterator[tuple[float, Point, int]]:
     """Minutes, a point and its games: of the run that a checkpoint goes on from, if it is kept, then of its own."""
-    made = read_card(CHECKPOINTS / name)["made"]
+    made = read_card(CHECKPOINTS / name)["training"]
     before = list(_stages(_goes_on_from(made))) if _goes_on_from(made) in _trained() else []
     yield from before
     first = before[-1][0] if before else 0.0
@@ -189,7 +189,7 @@ def _speed_rows() -> Iterator[str]:
 
 
 def _trained() -> Sequence[str]:
-    return [name for name in own_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
+    return [name for name in shipped_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
 
 
 if __name__ == "__main__":

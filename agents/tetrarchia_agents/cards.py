@@ -1,4 +1,4 @@
-"""Where checkpoints are, and what their cards say: all that can be told without torch."""
+"""Checkpoint folders and their cards; needs no torch, and nothing heavy to list the shipped checkpoints."""
 
 import hashlib
 import json
@@ -8,45 +8,52 @@ from typing import Any
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded
 from tetrarchia_env.messages import did_you_mean
-from tetrarchia_env.observation import FIELDS
-from tetrarchia_env.schema import sanitize_line
 
-HERE = Path(__file__).parent
-# The project's own: in an installed package, or in the repository.
-CHECKPOINTS = HERE / "shipped" if (HERE / "shipped").is_dir() else HERE.parents[1] / "checkpoints"
+PACKAGE = Path(__file__).parent
+# The shipped checkpoints: in an installed package, or in the repository.
+CHECKPOINTS = PACKAGE / "shipped" if (PACKAGE / "shipped").is_dir() else PACKAGE.parents[1] / "checkpoints"
 WEIGHTS, CARD = "weights.safetensors", "card.json"
 FORMAT = 1
-LARGEST_CARD = 1_000_000  # bytes
+MAX_CARD_BYTES = 1_000_000
 
 
-def find_checkpoint(name: str | Path, own: Path = CHECKPOINTS) -> Path:
-    """Its folder: a path, or a text with a slash, is the folder; a bare name is one of the project's own, else a folder here."""
+def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
+    """Return the folder of a checkpoint.
+
+    Args:
+        name: A path (or a text with a slash) is the folder itself; a bare name is a shipped checkpoint, else a folder in the current one.
+        shipped: The folder of the shipped checkpoints.
+    """
     is_path = isinstance(name, Path) or Path(name).name != name
-    for folder in (Path(name),) if is_path else (own / name, Path(name)):
+    for folder in (Path(name),) if is_path else (shipped / name, Path(name)):
         if (folder / CARD).is_file():
             return folder
-    known = own_checkpoints(own)
-    choices = f"give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}"
-    raise TetrarchiaError(f"no checkpoint {str(name)!r}{did_you_mean(name, known)}: {choices}")
+    known = shipped_checkpoints(shipped)
+    allowed = f"give a folder with {CARD}, or one of {', '.join(known) or 'none yet'}"
+    raise TetrarchiaError(f"no checkpoint {str(name)!r}{did_you_mean(name, known)}: {allowed}")
 
 
-def own_checkpoints(own: Path = CHECKPOINTS) -> list[str]:
-    """The names of the project's own."""
-    return sorted(path.parent.name for path in own.glob(f"*/{CARD}"))
+def shipped_checkpoints(shipped: Path = CHECKPOINTS) -> list[str]:
+    """Return the names of the shipped checkpoints."""
+    return sorted(path.parent.name for path in shipped.glob(f"*/{CARD}"))
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """What the card says, checked for its format."""
+    """Return the card of a checkpoint: format, environment version, observation layout, network, weights and training."""
+    from tetrarchia_env.schema import sanitize_line
+
     try:
-        card = json.loads(read_bounded(folder / CARD, LARGEST_CARD).decode("utf-8"))
+        card = json.loads(read_bounded(folder / CARD, MAX_CARD_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise TetrarchiaError(f"checkpoint {folder}: the card cannot be read ({sanitize_line(str(error))})") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise TetrarchiaError(f"checkpoint {folder}: the card is not of format {FORMAT}")
+        raise TetrarchiaError(f"checkpoint {folder}: the card must have format {FORMAT}")
     return card
 
 
 def layout_digest() -> str:
-    """A short name of the observation's layout: parts, order and sizes."""
+    """Return a digest of the observation's layout: names, order and shapes of its parts."""
+    from tetrarchia_env.observation import FIELDS
+
     layout = [[name, list(shape)] for name, _, shape in FIELDS]
     return hashlib.sha256(json.dumps(layout).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Trained networks as files: weights as safetensors and a JSON card beside them; nothing in them can run code."""
+"""Trained networks as files: weights in the safetensors format and a JSON card; loading them cannot run code."""
 
 import hashlib
 import json
@@ -12,96 +12,109 @@ from safetensors.torch import load, save
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, layout_digest, read_card
 from tetrarchia_agents.network import Network, make_network
-from tetrarchia_agents.network_config import MOST_WEIGHTS, NetworkConfig
-from tetrarchia_agents.weight_files import check_shapes
+from tetrarchia_agents.network_config import MAX_WEIGHTS, NetworkConfig
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, read_bounded, write_text_atomic
 from tetrarchia_env.schema import sanitize_line, truncate_repr
 
-__all__ = [
-    "CARD",
-    "WEIGHTS",
-    "Checkpoint",
-    "checkpoint_folder",
-    "layout_digest",
-    "load_checkpoint",
-    "read_card",
-    "save_checkpoint",
-    "write_card",
-]
-
-LARGEST_WEIGHTS = 4 * MOST_WEIGHTS + 1_000_000  # bytes
+MAX_WEIGHTS_BYTES = 4 * MAX_WEIGHTS + 1_000_000
+HEADER_LENGTH_BYTES = 8  # safetensors: the length of a JSON header, the header (name: dtype, shape, data_offsets), the data
+MAX_HEADER_BYTES = 1_000_000
+DTYPES = ("F32", "F16", "BF16")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A network and what its card tells: how it was made and what it reaches."""
+    """A network, its configuration, and the card that describes its training and results."""
 
     network: Network
     config: NetworkConfig
     card: dict[str, Any]
 
 
-def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, made: dict[str, Any], *, half: bool = False) -> None:
-    """Write weights and card, each whole; `half` keeps 16 bits of each weight, for half the size."""
+def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, about: dict[str, Any], *, half: bool = False) -> None:
+    """Write the weights and the card of a network.
+
+    Args:
+        folder: The checkpoint's folder; created if necessary.
+        network: The network.
+        config: Its configuration.
+        about: Further entries of the card, such as `training`.
+        half: Store 16 bits per weight instead of 32.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: (tensor.half() if half else tensor).contiguous() for name, tensor in network.state_dict().items()}
+    content = save(weights)
     with atomic_write(folder / WEIGHTS) as draft:
-        content = save(weights)
-        draft.write_bytes(content)  # a full disk is an OSError so, not one of the library's own
-        digest = hashlib.sha256(content).hexdigest()
-    about = {"format": FORMAT, "environment": __version__, "layout": layout_digest(), "network": asdict(config), "weights": digest}
-    write_card(folder, about | made)
+        draft.write_bytes(content)  # not safetensors' save_file: a full disk must be an OSError
+    card = {
+        "format": FORMAT,
+        "environment": __version__,
+        "layout": layout_digest(),
+        "network": asdict(config),
+        "weights_sha256": hashlib.sha256(content).hexdigest(),
+    }
+    write_card(folder, card | about)
 
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:
-    """Write the card alone, when there is more to tell of the same weights."""
+    """Write the card alone, for the same weights."""
     write_text_atomic(folder / CARD, json.dumps(card, indent=1) + "\n")
 
 
 def load_checkpoint(name: str | Path) -> Checkpoint:
-    """The checkpoint of a name, or in a folder; ValueError in one sentence if it does not fit or is damaged."""
+    """Return a checkpoint by its name or folder.
+
+    Raises:
+        TetrarchiaError: It does not exist, is damaged, or was made for another observation layout.
+    """
     folder = checkpoint_folder(name)
     card = read_card(folder)
     if card.get("layout") != layout_digest():
         raise TetrarchiaError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
-    content = _content(folder, card)
+    try:
+        content = read_bounded(folder / WEIGHTS, MAX_WEIGHTS_BYTES)
+    except (OSError, TetrarchiaError) as error:
+        raise TetrarchiaError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None
+    if hashlib.sha256(content).hexdigest() != card.get("weights_sha256"):
+        raise TetrarchiaError(f"checkpoint {folder} is damaged: {WEIGHTS} does not have the digest in the card")
     try:
         config = NetworkConfig(**card["network"])
-        check_shapes(content, shapes_of(config))
+        with torch.device("meta"):  # without allocating memory
+            shapes = {name: list(tensor.shape) for name, tensor in make_network(config).state_dict().items()}
+        _check_header(content, shapes)
         network = make_network(config)
-        network.load_state_dict(_weights(content))
-    except (KeyError, TypeError, RuntimeError, SafetensorError, ValueError) as error:
+        weights = {name: tensor.float() for name, tensor in load(content).items()}
+        network.load_state_dict(weights)
+    except (KeyError, TypeError, RuntimeError, SafetensorError, TetrarchiaError) as error:
         raise TetrarchiaError(f"checkpoint {folder} is damaged: card and weights do not fit ({sanitize_line(str(error), 300)})") from None
+    for name, tensor in weights.items():
+        if not bool(torch.isfinite(tensor).all()):
+            raise TetrarchiaError(f"checkpoint {folder} is damaged: {truncate_repr(name)} contains NaN or infinity")
     return Checkpoint(network.eval(), config, card)
 
 
-def shapes_of(config: NetworkConfig) -> dict[str, list[int]]:
-    """Of the network's weights by their names, without making them."""
-    with torch.device("meta"):
-        return {name: list(tensor.shape) for name, tensor in make_network(config).state_dict().items()}
-
-
 def checkpoint_folder(name: str | Path) -> Path:
-    """Where the checkpoint of this name is, or the folder itself."""
+    """Return the folder of a checkpoint by its name, or the folder itself."""
     return find_checkpoint(name, CHECKPOINTS)
 
 
-def _content(folder: Path, card: dict[str, Any]) -> bytes:
-    """The file of weights, if it is the one that the card was written for."""
+def _check_header(content: bytes, shapes: dict[str, list[int]]) -> None:
+    """Raise TetrarchiaError unless a safetensors file declares exactly these shapes, before anything of that size is allocated."""
+    length = int.from_bytes(content[:HEADER_LENGTH_BYTES], "little")
+    if len(content) < HEADER_LENGTH_BYTES or not 0 < length <= min(MAX_HEADER_BYTES, len(content) - HEADER_LENGTH_BYTES):
+        raise TetrarchiaError("the weights have no header")
     try:
-        content = read_bounded(folder / WEIGHTS, LARGEST_WEIGHTS)
-    except (OSError, ValueError) as error:
-        raise TetrarchiaError(f"checkpoint {folder}: {WEIGHTS} cannot be read ({error})") from None
-    if hashlib.sha256(content).hexdigest() != card.get("weights"):
-        raise TetrarchiaError(f"checkpoint {folder} is damaged: {WEIGHTS} is not the file that the card was written for")
-    return content
-
-
-def _weights(content: bytes) -> dict[str, torch.Tensor]:
-    weights = {name: tensor.float() for name, tensor in load(content).items()}
-    for name, tensor in weights.items():
-        if not bool(torch.isfinite(tensor).all()):
-            raise TetrarchiaError(f"{truncate_repr(name)} holds numbers that are none, or infinite")
-    return weights
+        header = json.loads(content[HEADER_LENGTH_BYTES : HEADER_LENGTH_BYTES + length].decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise TetrarchiaError("the header of the weights is not JSON") from None
+    if not isinstance(header, dict):
+        raise TetrarchiaError("the header of the weights is not an object")
+    header.pop("__metadata__", None)
+    for name in sorted(shapes.keys() ^ header.keys()):
+        raise TetrarchiaError(f"{truncate_repr(name)} is {'missing' if name in shapes else 'unknown'}")
+    for name, shape in shapes.items():
+        entry = header[name]
+        if not isinstance(entry, dict) or entry.get("shape") != shape or entry.get("dtype") not in DTYPES:
+            raise TetrarchiaError(f"{name} must have shape {shape} and dtype {' or '.join(DTYPES)}; got {truncate_repr(entry)}")

@@ -1,9 +1,9 @@
-"""The policy and value networks: an observation goes in, a logit for each action and a value come out.
+"""Policy and value networks: from an observation to a logit for each action and a value.
 
-A space of the board is a node; message passing (Gilmer et al., Neural message passing for quantum chemistry, 2017) over its links
-is followed by a trunk that reads all nodes. `EncoderDecoderGNN` goes back from the trunk to the nodes, as encode-process-decode
-networks do (Battaglia et al., Relational inductive biases, deep learning, and graph networks, 2018); actions that name a space are
-chosen by pointing at its node (Vinyals et al., Pointer networks, 2015).
+Each space of the board is a node. Message passing over its links (Gilmer et al., Neural message passing for quantum chemistry, 2017)
+is followed by a trunk that reads all nodes. `EncoderDecoderGNN` adds message passing from the trunk back to the nodes, as in
+encode-process-decode networks (Battaglia et al., Relational inductive biases, deep learning, and graph networks, 2018). The logits of
+actions that name a space are pointers to its node (Vinyals et al., Pointer networks, 2015).
 """
 
 from collections.abc import Iterator
@@ -18,40 +18,40 @@ from tetrarchia_env.board import BOARD, BROKEN, NORMAL
 from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
 from tetrarchia_env.observation import BY_SPACE, SIZE, offset
 
-NODE_FEATURES = sum(rows for rows, _ in BY_SPACE.values())  # numbers that the observation has for each space
-GLOBAL_FEATURES = SIZE - NODE_FEATURES * SPACES  # and beside them
-POINTED = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: where such blocks begin, and how many
-CONTEXT_DIM = 8  # features that the trunk sends to each node
-BATCH = 256  # games that go through the network together: there and back 168 us a game; 1,024 at once, which no cache holds, 271
-SMALL = 0.01  # scale of the policy's first weights: a new network prefers next to nothing
-MASKED = float("-inf")  # the logit of an illegal action: its probability is 0, however small the others are
+NODE_FEATURES = sum(rows for rows, _ in BY_SPACE.values())  # per space
+GLOBAL_FEATURES = SIZE - NODE_FEATURES * SPACES
+POINTER_BLOCKS = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a space: first id, and number of kinds in the block
+CONTEXT_DIM = 8  # features sent from the trunk to each node
+CHUNK_SIZE = 256  # games per pass, so that activations fit the cache: forward and backward 168 us per game, with 1,024 games 271 us
+POLICY_INIT_SCALE = 0.01  # of the last layers of the policy, so that a new network is almost uniform
+MASKED = float("-inf")  # the logit of an illegal action
 
 
 class Network(nn.Module):
-    """Gives logits and values for a batch of observations."""
+    """Base class: logits and values of a batch of observations."""
 
     value_head: nn.Module
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits, and what the value is read from."""
+        """Return the logits and the input of the value head."""
         raise NotImplementedError
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """A row of logits, illegal actions included, and a value for each observation."""
+        """Return [batch, actions] logits, illegal actions included, and [batch] values."""
         logits, trunk = self.features(obs)
         return logits, in_float32(self.value_head, trunk).squeeze(-1)
 
     def values(self, obs: Tensor) -> Tensor:
-        """The values alone."""
+        """Return the values only."""
         values: Tensor = self(obs)[1]
         return values
 
     def value_parameters(self) -> list[nn.Parameter]:
-        """Those that only the value depends on."""
+        """Return the parameters of the value head."""
         return list(self.value_head.parameters())
 
     def train_value_only(self, only: bool) -> None:
-        """Freeze all other parameters, or let them go."""
+        """Freeze all parameters but those of the value head, or unfreeze them."""
         for parameter in self.parameters():
             parameter.requires_grad_(not only)
         for parameter in self.value_parameters():
@@ -59,7 +59,7 @@ class Network(nn.Module):
 
 
 class MLP(Network):
-    """Two layers over the whole observation, for comparison."""
+    """Two fully connected layers, as a baseline."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -68,21 +68,20 @@ class MLP(Network):
         self.value_head = _value_head(config.hidden_dim)
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits and the trunk."""
         trunk = self.trunk(obs)
         return in_float32(self.policy_head, trunk), trunk
 
 
 class BoardNetwork(Network):
-    """What the graph networks share: the same layers for every space, messages along the links, a trunk that reads all nodes.
+    """Base class of the graph networks: shared layers for all spaces, messages along the links, a trunk that reads all nodes.
 
-    Node tensors are [spaces, games, features]: messages and layers are then each one large product, with nothing to
-    transpose in between. The adjacency begins with the board's links and is learned.
+    Node tensors are [spaces, games, features], so that messages and layers are one matrix product each, without transposing. The
+    adjacency is initialized with the board's links and learned.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
-        self.runs = [run for run in POINTED if run[0] < config.actions]
+        self.runs = [run for run in POINTER_BLOCKS if run[0] < config.actions]
         self.pointers = sum(kinds for _, kinds in self.runs)
         self.node_features = nn.Linear(NODE_FEATURES, config.node_dim)
         self.global_features = nn.Linear(GLOBAL_FEATURES, config.node_dim, bias=False)
@@ -94,13 +93,11 @@ class BoardNetwork(Network):
         self.value_head = _value_head(config.hidden_dim)
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits and the trunk."""
-        logits, trunks = zip(*map(self._features, torch.split(obs, BATCH)), strict=True)
+        logits, trunks = zip(*map(self._features, torch.split(obs, CHUNK_SIZE)), strict=True)
         return torch.cat(logits), torch.cat(trunks)
 
     def values(self, obs: Tensor) -> Tensor:
-        """Without the pointers, which they do not need."""
-        trunks = [self._encode(some)[-1] for some in torch.split(obs, BATCH)]
+        trunks = [self._encode(chunk)[-1] for chunk in torch.split(obs, CHUNK_SIZE)]
         return in_float32(self.value_head, torch.cat(trunks)).squeeze(-1)
 
     def _features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
@@ -108,14 +105,14 @@ class BoardNetwork(Network):
         return in_float32(self.policy_head, trunk) + self._scatter(self._pointer_logits(nodes, readout, trunk).flatten(1)), trunk
 
     def _encode(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The nodes, what is read of them ([games, spaces, readout]), and the trunk."""
+        """Return the nodes, their readout [games, spaces, readout_dim], and the trunk."""
         global_features = obs[:, NODE_FEATURES * SPACES :]
         nodes = self._nodes(obs, global_features)
         readout = relu(self.readout(nodes)).transpose(0, 1).contiguous()
         return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features.to(readout.dtype)], dim=1))
 
     def _nodes(self, obs: Tensor, global_features: Tensor) -> Tensor:
-        """[spaces, games, node_dim] after message passing."""
+        """Return [spaces, games, node_dim] nodes after message passing."""
         rows = obs[:, : NODE_FEATURES * SPACES].view(-1, NODE_FEATURES, SPACES).permute(2, 0, 1).reshape(-1, NODE_FEATURES)
         own = self.node_features(rows).view(SPACES, len(obs), -1)
         nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding.to(own.dtype))
@@ -124,11 +121,11 @@ class BoardNetwork(Network):
         return nodes
 
     def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
-        """[games, pointers, spaces]: a logit for each kind of action that names a space, and each space."""
+        """Return [games, pointers, spaces] logits of the actions that name a space."""
         raise NotImplementedError
 
     def _scatter(self, pointed: Tensor) -> Tensor:
-        """The pointers' logits at the ids of their actions, 0 elsewhere."""
+        """Return the pointers' logits at the ids of their actions, 0 elsewhere."""
         parts, at = [], 0
         for begin, kinds in self.runs:
             part, pointed = pointed[:, : kinds * SPACES], pointed[:, kinds * SPACES :]
@@ -138,7 +135,7 @@ class BoardNetwork(Network):
 
 
 class GNN(BoardNetwork):
-    """Pointers are products of the trunk's queries with what was read of the nodes."""
+    """Pointers are products of queries from the trunk with the nodes' readout."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -150,12 +147,12 @@ class GNN(BoardNetwork):
 
 
 class EncoderDecoderGNN(BoardNetwork):
-    """Message passing before and after the trunk: the first step of a way is liked for where it leads."""
+    """Message passing before and after the trunk: moves are valued by where they lead."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
-        self.broadcast = nn.Linear(config.hidden_dim, config.node_dim, bias=False)  # the same to all nodes
-        self.context = nn.Linear(config.hidden_dim, SPACES * CONTEXT_DIM)  # to each node its own
+        self.broadcast = nn.Linear(config.hidden_dim, config.node_dim, bias=False)  # the same for all nodes
+        self.context = nn.Linear(config.hidden_dim, SPACES * CONTEXT_DIM)  # different for each node
         self.context_features = nn.Linear(CONTEXT_DIM, config.node_dim, bias=False)
         self.decoder = nn.ModuleList(MessageLayer(config.node_dim) for _ in range(config.decoder_layers))
         self.pointer = small_init(nn.Linear(config.node_dim, self.pointers))
@@ -169,7 +166,7 @@ class EncoderDecoderGNN(BoardNetwork):
 
 
 class MessageLayer(nn.Module):
-    """Each node adds what follows from itself and from its neighbours' messages."""
+    """A residual layer: each node adds a function of itself and of its neighbors' messages."""
 
     def __init__(self, node_dim: int) -> None:
         super().__init__()
@@ -178,26 +175,24 @@ class MessageLayer(nn.Module):
         self.message = nn.Linear(node_dim, node_dim, bias=False)
 
     def forward(self, nodes: Tensor) -> Tensor:
-        """[spaces, games, node_dim] to the same."""
-        neighbours = (self.adjacency @ nodes.flatten(1)).view_as(nodes)
-        return nodes + relu(self.own(nodes) + self.message(neighbours))
+        """Return the updated [spaces, games, node_dim] nodes."""
+        neighbors = (self.adjacency @ nodes.flatten(1)).view_as(nodes)
+        return nodes + relu(self.own(nodes) + self.message(neighbors))
 
 
 class IndependentPolicies(Network):
-    """A network for each Emperor; the one who observes decides which."""
+    """One network per Emperor, selected by the observing Emperor."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
         self.networks = nn.ModuleList(NETWORKS[config.kind](config) for _ in EMPERORS)
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """Each row by the network of its Emperor."""
         parts = [(rows, *self.networks[emperor](obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
         back = torch.cat([rows for rows, _, _ in parts]).argsort()
         return torch.cat([logits for _, logits, _ in parts])[back], torch.cat([values for _, _, values in parts])[back]
 
     def value_parameters(self) -> list[nn.Parameter]:
-        """Those of all four."""
         return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
 
 
@@ -205,12 +200,12 @@ NETWORKS: dict[str, type[Network]] = {"gnn": GNN, "gnn-decoder": EncoderDecoderG
 
 
 def make_network(config: NetworkConfig) -> Network:
-    """A new network with random weights from torch's generator."""
+    """Return a new network with random weights."""
     return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
 
 
 def expand_action_head(network: Network, config: NetworkConfig) -> Network:
-    """A network for more actions that knows what this one does: the ids it has come first in both."""
+    """Return a network with more actions and the weights of this one; its action ids come first."""
     larger, known = make_network(config), network.state_dict()
     with torch.no_grad():
         for name, weights in larger.state_dict().items():
@@ -219,19 +214,19 @@ def expand_action_head(network: Network, config: NetworkConfig) -> Network:
 
 
 def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
-    """Of a choice among the legal actions; an illegal one has probability 0."""
+    """Return the log probabilities of actions, -inf for illegal ones."""
     return torch.log_softmax(logits.masked_fill(~legal, MASKED), dim=-1)
 
 
 def in_float32(layer: nn.Module, features: Tensor) -> Tensor:
-    """What a layer makes of features, exact also where torch.autocast rounds all others: small differences decide."""
+    """Apply a layer in float32 even under torch.autocast, where small differences matter."""
     with torch.autocast("cpu", enabled=False):
         result: Tensor = layer(features.float())
     return result
 
 
 def board_adjacency() -> Tensor:
-    """[spaces, spaces] how strong messages are at first: over links more than broken ones more than shared coasts; rows sum to 1."""
+    """Return the initial [spaces, spaces] adjacency: links 1, broken links 0.5, shared coasts 0.1; rows are normalized."""
     coasts = (BOARD.coasts[:, None] & BOARD.coasts[None, :]) > 0
     strength = np.where(BOARD.links == NORMAL, 1.0, np.where(BOARD.links == BROKEN, 0.5, np.where(coasts, 0.1, 0.0)))
     np.fill_diagonal(strength, 0)
@@ -239,10 +234,10 @@ def board_adjacency() -> Tensor:
 
 
 def small_init(layer: nn.Linear) -> nn.Linear:
-    """The layer with its random weights made small."""
+    """Scale the weights of a layer by POLICY_INIT_SCALE and return it."""
     with torch.no_grad():
-        layer.weight.mul_(SMALL)
-        layer.bias.mul_(SMALL)
+        layer.weight.mul_(POLICY_INIT_SCALE)
+        layer.bias.mul_(POLICY_INIT_SCALE)
     return layer
 
 
@@ -260,5 +255,5 @@ def _trunk(inputs: int, hidden_dim: int) -> nn.Sequential:
 
 
 def _value_head(hidden_dim: int) -> nn.Module:
-    """Two layers, so that it can learn with the trunk frozen."""
+    """Two layers, so that the value can be trained with the trunk frozen."""
     return nn.Sequential(nn.Linear(hidden_dim, 64), nn.ReLU(), nn.Linear(64, 1))

@@ -1,4 +1,4 @@
-"""Worker processes: they are new (forks of a process with threads may hang), have one core each, and end with the one that started them."""
+"""Worker processes: spawned (forking a process with threads may hang), with one core each, and ended with their parent."""
 
 import multiprocessing
 import os
@@ -13,8 +13,13 @@ from tetrarchia_env.errors import TetrarchiaError
 
 
 @contextmanager
-def pool_of(size: int, killed: str) -> Iterator[ProcessPoolExecutor]:
-    """So many workers, which end at once when something goes wrong; if one of them is killed, ValueError with this sentence."""
+def worker_pool(size: int, killed: str) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of worker processes that are terminated at once if the block raises.
+
+    Args:
+        size: The number of processes.
+        killed: The message of the TetrarchiaError that is raised if a worker is killed.
+    """
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(size, multiprocessing.get_context("spawn"), start_worker) as pool:
         try:
@@ -29,12 +34,15 @@ def pool_of(size: int, killed: str) -> Iterator[ProcessPoolExecutor]:
 
 
 @contextmanager
-def ctrl_c_waiting(*also: signal.Signals) -> Iterator[None]:
-    """A worker that starts now inherits that Ctrl-C waits: until `start_worker` has run it would answer with a traceback."""
+def defer_sigint(*others: signal.Signals) -> Iterator[None]:
+    """Block SIGINT and `others` in this thread; processes started in the block inherit that.
+
+    A worker that is interrupted before `start_worker` has run would print a traceback.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *also])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *others])
     try:
         yield
     finally:
@@ -42,19 +50,19 @@ def ctrl_c_waiting(*also: signal.Signals) -> Iterator[None]:
 
 
 def start_worker() -> None:
-    """A worker has one core, leaves Ctrl-C to the process that started it, and does not outlive that."""
+    """Initialize a worker process: one thread, SIGINT left to the parent, and no life without it."""
     os.environ["OMP_NUM_THREADS"] = "1"  # read by torch when an agent imports it, later
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
+    exit_with_parent()
 
 
-def end_with_parent() -> None:
-    """From now on this process ends when its parent has, even if that was killed."""
-    threading.Thread(target=_wait_for_parent, daemon=True).start()
+def exit_with_parent() -> None:
+    """End this process as soon as its parent has ended, even if it was killed."""
 
+    def wait() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
 
-def _wait_for_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    threading.Thread(target=wait, daemon=True).start()

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tetrarchia_agents.calibration import Amounts, Calibration, read_calibration, shares_of_a_win
 from tetrarchia_agents.cards import find_checkpoint
 from tetrarchia_agents.chance_samples import DEFAULT_SAMPLES, turn_ends
 from tetrarchia_agents.ppo import BATCH_SIZE, PPOAgent
 from tetrarchia_agents.registry import make_agent
+from tetrarchia_agents.values import Calibration, Float64s, read_calibration, win_fraction
 from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions
 from tetrarchia_env.errors import TetrarchiaError
@@ -29,17 +29,17 @@ class Critic:
     agent: PPOAgent
     calibration: Calibration
 
-    def win_probabilities(self, games: batch.Games) -> Amounts:
+    def win_probabilities(self, games: batch.Games) -> Float64s:
         """Of each position; of a finished game 1 or 0."""
         chances = batch.is_won(games).astype(np.float64)
         running = np.flatnonzero(~batch.is_over(games))
         for at in range(0, len(running), BATCH_SIZE):
             rows = running[at : at + BATCH_SIZE]
-            shares = shares_of_a_win(games[rows], self._values(games[rows]), self.calibration.reward)
+            shares = win_fraction(games[rows], self._values(games[rows]), self.calibration.reward)
             chances[rows] = self.calibration.win_probabilities(shares)
         return chances
 
-    def action_values(self, games: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES) -> Amounts:
+    def action_values(self, games: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES) -> Float64s:
         """The chance to win after the action in each game: at the end of the turn, which the policy plays on, in the mean over dice.
 
         In the middle of a turn a critic errs more than between two: actions are compared where all have the same behind them.
@@ -47,7 +47,7 @@ class Critic:
         if not len(games):
             return np.zeros(0)
         ends = turn_ends(games, actions, self.choose, samples)
-        chances: Amounts = self.win_probabilities(ends.ravel()).reshape(ends.shape).mean(axis=1)
+        chances: Float64s = self.win_probabilities(ends.ravel()).reshape(ends.shape).mean(axis=1)
         return chances
 
     def choose(self, games: batch.Games) -> Actions:

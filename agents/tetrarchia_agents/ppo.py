@@ -61,7 +61,7 @@ class PPOAgent(Agent):
         loaded = load_checkpoint(self.checkpoint)
         object.__setattr__(self, "network", loaded.network)
         object.__setattr__(self, "num_actions", loaded.config.actions)
-        object.__setattr__(self, "digest", loaded.card["weights"])
+        object.__setattr__(self, "digest", loaded.card["weights_sha256"])
         object.__setattr__(self, "reward", value_reward(loaded.card, self.checkpoint))
         if self.candidates:
             check_value(loaded.card, self.checkpoint)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tetrarchia_agents import Agent, GameResult, make_agent
 from tetrarchia_agents.compiling import compile_ahead
 from tetrarchia_agents.fingerprint import fingerprint
-from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
+from tetrarchia_agents.pools import defer_sigint, worker_pool
 from tetrarchia_agents.rollouts import play_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_eval.match import MatchSpec
@@ -115,7 +115,7 @@ class ProcessPool:
 
     def submit(self, spec: MatchSpec, chunk: range) -> None:
         """To whichever process is free."""
-        with ctrl_c_waiting():
+        with defer_sigint():
             self._waiting.add(self._pool.submit(_work, spec, chunk))
 
     def next_played(self) -> PlayedChunk:
@@ -129,7 +129,7 @@ class ProcessPool:
 @contextmanager
 def process_pool(size: int) -> Iterator[Workers]:
     """So many processes, as long as they are needed."""
-    with pool_of(size, KILLED) as pool:
+    with worker_pool(size, KILLED) as pool:
         yield ProcessPool(pool, size)
 
 

@@ -43,7 +43,7 @@ def saved(tmp_path: Path) -> Path:
     with torch.no_grad():
         for parameter in network.parameters():
             parameter *= 3  # a policy that prefers something
-    save_checkpoint(tmp_path / "small", network, SMALL, {"made": {"steps": 1}})
+    save_checkpoint(tmp_path / "small", network, SMALL, {"training": {"steps": 1}})
     return tmp_path / "small"
 
 
@@ -61,7 +61,7 @@ def test_a_new_process_plays_the_same_actions(saved: Path) -> None:
 def test_the_card_tells_how_it_was_made(saved: Path) -> None:
     card = load_checkpoint(saved).card
 
-    assert card["made"] == {"steps": 1}
+    assert card["training"] == {"steps": 1}
     assert card["layout"] == checkpoints.layout_digest()
     assert card["network"]["node_dim"] == 8
 
@@ -96,7 +96,7 @@ def test_damaged_weights_are_refused(saved: Path) -> None:
     content[-1] ^= 1
     (saved / WEIGHTS).write_bytes(content)
 
-    with pytest.raises(ValueError, match=r"is damaged: weights.safetensors is not the file"):
+    with pytest.raises(ValueError, match=r"is damaged: weights.safetensors does not have the digest"):
         load_checkpoint(saved)
 
 
@@ -128,7 +128,7 @@ def test_a_card_that_does_not_fit_the_weights_is_refused(saved: Path, network: d
 def rewrite(saved: Path, content: bytes | None = None, **card: object) -> None:
     """Other weights or another card, with a digest that fits."""
     content = (saved / WEIGHTS).read_bytes() if content is None else content
-    told = json.loads((saved / CARD).read_text()) | {"weights": sha256(content).hexdigest()} | card
+    told = json.loads((saved / CARD).read_text()) | {"weights_sha256": sha256(content).hexdigest()} | card
     (saved / WEIGHTS).write_bytes(content)
     (saved / CARD).write_text(json.dumps(told))
 
@@ -150,10 +150,10 @@ def refusal_of(saved: Path) -> str:
 @pytest.mark.parametrize(
     ("network", "words"),
     [
-        ({"node_dim": 4096, "readout_dim": 4096, "hidden_dim": 4096}, "weights, more than 100,000,000"),
+        ({"node_dim": 4096, "readout_dim": 4096, "hidden_dim": 4096}, "at most 100,000,000 weights"),
         ({"node_dim": 8, "encoder_layers": 4096}, "encoder_layers is from 1 to 64, not 4096"),
         ({"kind": "gnn-decoder", "hidden_dim": 1024}, "is missing"),
-        ({"node_dim": 8, "encoder_layers": 1, "readout_dim": 64, "hidden_dim": 4096}, "is of shape"),
+        ({"node_dim": 8, "encoder_layers": 1, "readout_dim": 64, "hidden_dim": 4096}, "must have shape"),
         ({"node_dim": float("nan")}, "node_dim is a whole number"),
         ({"policies": 4}, "is unknown"),
         (None, "card and weights do not fit"),
@@ -175,7 +175,7 @@ def test_weights_that_are_no_numbers_are_refused(saved: Path, number: float) -> 
     with torch.no_grad():
         next(network.parameters())[0] = number
     save_checkpoint(saved, network, SMALL, {})
-    assert "holds numbers that are none, or infinite" in refusal_of(saved)
+    assert "contains NaN or infinity" in refusal_of(saved)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from helpers.positions import position  # noqa: E402
-from tetrarchia_agents.calibration import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_agents.cards import CHECKPOINTS  # noqa: E402
 from tetrarchia_agents.chance_samples import NUM_ROLLS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
 from tetrarchia_agents.position_analysis import Critic, advise, likeliest_actions, make_critic  # noqa: E402
+from tetrarchia_agents.values import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
 from tetrarchia_env.engine.combat import odds  # noqa: E402
@@ -159,15 +159,15 @@ def checkpoint(tmp_path: Path) -> Path:
 def test_a_value_without_calibration_tells_no_chance_and_says_what_to_run(checkpoint: Path) -> None:
     (checkpoint / CALIBRATION).unlink()
 
-    with pytest.raises(ValueError, match=r"not been calibrated, .*: run python -m tetrarchia_train.calibrate mine$"):
+    with pytest.raises(ValueError, match=r"has no calibration, .*: run python -m tetrarchia_train.calibrate mine$"):
         make_critic(f"ppo:{checkpoint}")
 
 
 def test_the_calibration_of_other_weights_is_refused(checkpoint: Path) -> None:
     kept = json.loads((checkpoint / CALIBRATION).read_text())
-    (checkpoint / CALIBRATION).write_text(json.dumps(kept | {"weights": "0" * 64}))
+    (checkpoint / CALIBRATION).write_text(json.dumps(kept | {"weights_sha256": "0" * 64}))
 
-    with pytest.raises(ValueError, match="fitted to other weights than it has now: run python"):
+    with pytest.raises(ValueError, match="fitted to other weights: run python"):
         make_critic(f"ppo:{checkpoint}")
 
 

@@ -30,7 +30,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
     with torch.no_grad():
         for parameter in network.parameters():
             parameter *= 2
-    save_checkpoint(folder, network, EVERY_ACTION, {"made": {"timesteps": 1}})
+    save_checkpoint(folder, network, EVERY_ACTION, {"training": {"timesteps": 1}})
     return str(folder)
 
 
@@ -133,7 +133,7 @@ def test_plays_every_configuration(saved: str, options: Options) -> None:
         ("candidates=4:margin=-1", r"ppo:margin must be a finite number from 0; got -1\.0"),
         ("candidates=4:rollout_turns=-1", "ppo:rollout_turns must be from 0 to 1024; got -1"),
         ("candidates=4:finalists=1", "ppo:finalists must be from 2 to 1024; got 1"),
-        ("bc:candidates=4", "checkpoint 'bc' has no trained value, which ppo:candidates needs: choose one that was trained by PPO"),
+        ("bc:candidates=4", "checkpoint 'bc' has no trained value function, .*"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: str, sentence: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tetrarchia_agents import GameResult
-from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
+from tetrarchia_agents.pools import defer_sigint, worker_pool
 from tetrarchia_eval import arena
 from tetrarchia_eval.arena import Arena, match_spec, play_match
 from tetrarchia_eval.match import spec_line
@@ -40,8 +40,8 @@ def test_a_killed_worker_is_one_sentence_and_the_same_match_goes_on(file: Path, 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot let signals wait")
 def test_ctrl_c_waits_in_a_worker_from_its_first_moment() -> None:
-    with pool_of(1, "killed") as pool:
-        with ctrl_c_waiting():
+    with worker_pool(1, "killed") as pool:
+        with defer_sigint():
             answer = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
         assert signal.SIGINT in answer.result()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -100,7 +100,7 @@ def checkpoint() -> tuple[dict[str, Any], bytes]:
     from tetrarchia_agents.network import NetworkConfig, make_network
 
     small = NetworkConfig(node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
-    save_checkpoint(FOLDER / "good", make_network(small), small, {"made": {}})
+    save_checkpoint(FOLDER / "good", make_network(small), small, {"training": {}})
     return json.loads((FOLDER / "good" / CARD).read_text()), (FOLDER / "good" / WEIGHTS).read_bytes()
 
 

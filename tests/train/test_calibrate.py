@@ -8,10 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
-from tetrarchia_agents.calibration import log_odds, logistic, read_calibration, write_calibration  # noqa: E402
-from tetrarchia_agents.cards import CHECKPOINTS, own_checkpoints, read_card  # noqa: E402
+from tetrarchia_agents.cards import CHECKPOINTS, read_card, shipped_checkpoints  # noqa: E402
 from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
 from tetrarchia_agents.network import make_network  # noqa: E402
+from tetrarchia_agents.values import log_odds, logistic, read_calibration, write_calibration  # noqa: E402
 from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
 from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, fit, halves, measured, reliability, trained_on  # noqa: E402
 from tetrarchia_train.config import TrainConfig  # noqa: E402
@@ -42,7 +42,7 @@ def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
 
     assert found.brier < found.uncalibrated_brier
     assert found.positions == found.games == 20_000
-    assert all(abs(one.given - one.won) < 0.05 for one in found.reliability)
+    assert all(abs(one.predicted - one.won) < 0.05 for one in found.reliability)
     assert found.brier_by_level == {"4211": found.brier}
 
 
@@ -57,7 +57,7 @@ def test_briers_score_is_the_mean_squared_error() -> None:
     assert [one.positions for one in reliability(np.array([0.05, 0.06, 1.0]), np.array([0.0, 1.0, 1.0]))] == [2, 1]
 
 
-@pytest.mark.parametrize("name", [name for name in own_checkpoints() if name.startswith("ppo")])
+@pytest.mark.parametrize("name", [name for name in shipped_checkpoints() if name.startswith("ppo")])
 def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
     config, reward = trained_on(read_card(CHECKPOINTS / name))
 
@@ -67,17 +67,17 @@ def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
 
 
 def test_the_shipped_calibration_is_of_the_shipped_weights_and_of_enough_games() -> None:
-    found = read_calibration(CHECKPOINTS / "ppo", read_card(CHECKPOINTS / "ppo")["weights"])
+    found = read_calibration(CHECKPOINTS / "ppo", read_card(CHECKPOINTS / "ppo")["weights_sha256"])
 
     assert found.games >= 1000
     assert found.first_seed == FIRST_SEED
     assert found.brier < found.uncalibrated_brier
-    assert all(abs(one.given - one.won) < 0.1 for one in found.reliability)
+    assert all(abs(one.predicted - one.won) < 0.1 for one in found.reliability)
 
 
 def test_a_card_that_does_not_tell_its_training_is_refused() -> None:
     with pytest.raises(ValueError, match="does not tell how it was trained"):
-        trained_on({"made": {}})
+        trained_on({"training": {}})
 
 
 @pytest.mark.slow
@@ -85,10 +85,10 @@ def test_the_command_calibrates_any_checkpoint_of_a_run(tmp_path: Path) -> None:
     torch.manual_seed(1)
     config = TrainConfig(network="mlp", hidden_dim=16, levels=("4200",), max_minutes=0.0)
     made = {"timesteps": 1, "seconds": 1, "options": config.as_data()}
-    save_checkpoint(tmp_path / "mine", make_network(config.network_config), config.network_config, {"made": made})
+    save_checkpoint(tmp_path / "mine", make_network(config.network_config), config.network_config, {"training": made})
 
     found = calibrate(tmp_path / "mine", 20)
     write_calibration(tmp_path / "mine", found)
 
-    assert read_calibration(tmp_path / "mine", read_card(tmp_path / "mine")["weights"]) == found
+    assert read_calibration(tmp_path / "mine", read_card(tmp_path / "mine")["weights_sha256"]) == found
     assert found.games == 10

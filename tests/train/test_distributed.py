@@ -34,7 +34,7 @@ def test_processes_that_learn_together_resume_exactly(tmp_path: Path, monkeypatc
     whole_run.train(two.changed({"total_timesteps": 512}), "stopped")
     resumed = load_checkpoint(whole_run.resume("stopped", {"total_timesteps": 1024}))
 
-    assert straight.card["made"]["timesteps"] == resumed.card["made"]["timesteps"] == 1024
+    assert straight.card["training"]["timesteps"] == resumed.card["training"]["timesteps"] == 1024
     assert straight.card["weights"] == resumed.card["weights"]
     with pytest.raises(ValueError, match="processes cannot change in a run that has begun: it is 2, not 1"):
         whole_run.resume("stopped", {"processes": 1})

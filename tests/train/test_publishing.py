@@ -24,7 +24,7 @@ SMALL = NetworkConfig(node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "runs" / "mine"
-    save_checkpoint(folder / "latest", make_network(SMALL), SMALL, {"made": {"timesteps": 5}})
+    save_checkpoint(folder / "latest", make_network(SMALL), SMALL, {"training": {"timesteps": 5}})
     (folder / "progress.jsonl").write_text('{"timesteps": 5, "seconds": 1, "win_rates": {"4200": 0.5}}\n')
     (folder / "options.yaml").write_text("seed: 1\n")
     return folder
@@ -38,21 +38,21 @@ def made(command: str, timesteps: int, seconds: int, init_checkpoint: str, total
 def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
-    assert PPOAgent(str(folder)).actions == SMALL.actions
-    assert read_card(folder)["made"] == {"timesteps": 5}
+    assert PPOAgent(str(folder)).num_actions == SMALL.actions
+    assert read_card(folder)["training"] == {"timesteps": 5}
     assert json.loads((folder / publishing.CURVE).read_text())["win_rates"] == {"4200": 0.5}
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_training(run: Path, tmp_path: Path) -> None:
     first, second = made("one", 5, 7, "old", 5), made("two", 3, 2, "good", 4)
-    save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"made": first})
+    save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"training": first})
     publishing.publish("mine", "good", tmp_path / "own")
-    save_checkpoint(run / "final", make_network(SMALL), SMALL, {"made": second})
+    save_checkpoint(run / "final", make_network(SMALL), SMALL, {"training": second})
     (run / "progress.jsonl").write_text('{"timesteps": 0, "seconds": 1}\n{"timesteps": 3, "seconds": 2}\n')
 
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
-    assert read_card(folder)["made"] == made("one; two", 8, 9, "old", 9)
+    assert read_card(folder)["training"] == made("one; two", 8, 9, "old", 9)
     points = [json.loads(line) for line in (folder / publishing.CURVE).read_text().splitlines()]
     assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
     with pytest.raises(ValueError, match=r"^run 'mine' is part of checkpoint 'good' already"):

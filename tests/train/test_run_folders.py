@@ -165,7 +165,7 @@ def test_what_can_change_does(finished: Path) -> None:
     """The optimizer and PPO itself heed it: an older version went on with what the run had begun with."""
     whole_run.resume("first", {"total_timesteps": "512", "node_dim": "8", "gae_lambda": "0.5", "minibatch_size": "128", "n_epochs": "1"})
 
-    made = load_checkpoint(finished / "final").card["made"]
+    made = load_checkpoint(finished / "final").card["training"]
     assert (made["timesteps"], made["options"]["gae_lambda"]) == (512, 0.5)
     run = load_run(tiny(gae_lambda=0.5, minibatch_size=128, n_epochs=1), finished, QUIET)
     assert (run.model.gae_lambda, run.model.batch_size, run.model.n_epochs) == (0.5, 128, 1)
@@ -211,7 +211,7 @@ def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path
     final = whole_run.train(config, "first") if command == "train" else whole_run.resume("first", {})
 
     assert load_checkpoint(tmp_path / "runs/first/bc").card["weights"] == whole
-    assert load_checkpoint(final).card["made"]["timesteps"] == 128
+    assert load_checkpoint(final).card["training"]["timesteps"] == 128
 
 
 def test_one_writer_a_run(finished: Path) -> None:

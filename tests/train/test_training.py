@@ -180,7 +180,7 @@ def test_a_whole_run_leaves_its_files(tmp_path: Path, monkeypatch: pytest.Monkey
     final = whole_run.train(tiny(expert="greedy", policies=policies), "first", command="tetrarchia train ...")
     longer = whole_run.resume("first", {"total_timesteps": 1024})
 
-    made = load_checkpoint(final).card["made"]
+    made = load_checkpoint(final).card["training"]
     assert (made["timesteps"], made["warm_start"]["expert"]) == (1024, "greedy")
     assert made["command"] == "tetrarchia train ...; tetrarchia train --resume --name first --total-timesteps 1024"
     assert longer == final

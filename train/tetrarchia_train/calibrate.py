@@ -1,7 +1,7 @@
 """Fit what a checkpoint's value says of the chance to win: `python -m tetrarchia_train.calibrate NAME [GAMES]`.
 
 The checkpoint plays games by the rules and levels that it was trained on, with seeds of their own. Platt scaling
-(`tetrarchia_agents.calibration`) is fitted to every position of one half of them and measured on the other: by Brier's score
+(`tetrarchia_agents.values`) is fitted to every position of one half of them and measured on the other: by Brier's score
 (Verification of forecasts expressed in terms of probability, 1950) and by how often positions that were given about the same
 chance were won. Every position up to turn 100 counts alike: a weight by the length of its game would tell how the game ended.
 """
@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.calibration import (
-    Amounts,
+from tetrarchia_agents.cards import read_card
+from tetrarchia_agents.checkpoints import checkpoint_folder
+from tetrarchia_agents.ppo import PPOAgent
+from tetrarchia_agents.values import (
     Calibration,
-    Reliable,
+    Float64s,
+    ReliabilityBin,
     log_odds,
     logistic,
-    shares_of_a_win,
+    win_fraction,
     write_calibration,
 )
-from tetrarchia_agents.checkpoints import checkpoint_folder, read_card
-from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_env import batch
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
@@ -51,8 +52,8 @@ TOLD = (
 class Positions:
     """All that came in some games, in no order."""
 
-    shares: Amounts  # of a win that the critic expected
-    won: Amounts  # 1 if the game was
+    shares: Float64s  # of a win that the critic expected
+    won: Float64s  # 1 if the game was
     games: NDArray[np.int64]  # which of them
     levels: NDArray[np.str_]
 
@@ -73,7 +74,7 @@ def calibrate(name: str | Path, games: int = GAMES) -> Calibration:
 def trained_on(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
     """The options of the run that made a checkpoint, and its reward as it was at the end."""
     try:
-        made = card["made"]
+        made = card["training"]
         config = TrainConfig().changed({name: made["options"][name] for name in TOLD if name in made["options"]})
         by_time = made["seconds"] / 60 / config.max_minutes if config.max_minutes else 0.0
         progress = min(1.0, max(made["timesteps"] / config.total_timesteps, by_time))
@@ -92,7 +93,7 @@ def play(agent: PPOAgent, reward: ShapedReward, options: Options, seeds: NDArray
     def act(running: batch.Games, legal: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
         log_probs, values = agent.evaluate(running, legal)
         counted = running["turn"] <= LAST_TURN
-        shares.append(shares_of_a_win(running, values, reward)[counted])
+        shares.append(win_fraction(running, values, reward)[counted])
         rows_of.append(rows[counted])
         best: NDArray[np.int64] = log_probs.argmax(axis=1)
         return best
@@ -116,7 +117,7 @@ def _those(positions: Positions, rows: NDArray[np.bool_]) -> Positions:
     return Positions(*(getattr(positions, name)[rows] for name in Positions.__annotations__))
 
 
-def fit(shares: Amounts, won: Amounts) -> tuple[float, float]:
+def fit(shares: Float64s, won: Float64s) -> tuple[float, float]:
     """Slope and intercept of the likeliest logistic function, by Newton's method."""
     inputs, found = np.stack([log_odds(shares), np.ones_like(shares)]), np.array([1.0, 0.0])
     for _ in range(NEWTON_STEPS):
@@ -132,7 +133,7 @@ def measured(digest: str, reward: ShapedReward, fitted: Positions, held_out: Pos
     chances = logistic(intercept + slope * log_odds(held_out.shares))
     return Calibration(
         format=1,
-        weights=digest,
+        weights_sha256=digest,
         win=reward.win,
         loss=reward.loss,
         turn_discount=reward.turn_discount,
@@ -149,12 +150,12 @@ def measured(digest: str, reward: ShapedReward, fitted: Positions, held_out: Pos
     )
 
 
-def brier(chances: Amounts, won: Amounts) -> float:
+def brier(chances: Float64s, won: Float64s) -> float:
     """The mean squared error."""
     return round(float(np.mean((chances - won) ** 2)), 5)
 
 
-def brier_by_level(chances: Amounts, held_out: Positions) -> dict[str, float]:
+def brier_by_level(chances: Float64s, held_out: Positions) -> dict[str, float]:
     """Of levels that came often, and of all others together."""
     names, counts = np.unique(held_out.levels, return_counts=True)
     often = names[counts >= NAMED * len(chances)]
@@ -162,11 +163,13 @@ def brier_by_level(chances: Amounts, held_out: Positions) -> dict[str, float]:
     return {str(label): brier(chances[labels == label], held_out.won[labels == label]) for label in np.unique(labels)}
 
 
-def reliability(chances: Amounts, won: Amounts) -> tuple[Reliable, ...]:
+def reliability(chances: Float64s, won: Float64s) -> tuple[ReliabilityBin, ...]:
     """In bins of equal width."""
     bins = np.minimum((chances * BINS).astype(np.int64), BINS - 1)
     rows = [np.flatnonzero(bins == number) for number in range(BINS)]
-    return tuple(Reliable(len(one), round(float(chances[one].mean()), 4), round(float(won[one].mean()), 4)) for one in rows if len(one))
+    return tuple(
+        ReliabilityBin(len(one), round(float(chances[one].mean()), 4), round(float(won[one].mean()), 4)) for one in rows if len(one)
+    )
 
 
 def table(found: Calibration) -> str:
@@ -176,9 +179,9 @@ def table(found: Calibration) -> str:
         f"chance to win = logistic({found.intercept:+.3f} {found.slope:+.3f} x log-odds of the share of a win)",
         f"held out: {found.positions} positions; Brier score {found.brier:.4f}, uncalibrated {found.uncalibrated_brier:.4f}",
         f"by level: {by_level}",
-        "  given    won  positions",
+        "predicted    won  positions",
     ]
-    return "\n".join([*lines, *(f"{one.given:7.1%} {one.won:6.1%} {one.positions:10d}" for one in found.reliability)])
+    return "\n".join([*lines, *(f"{one.predicted:9.1%} {one.won:6.1%} {one.positions:10d}" for one in found.reliability)])
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents import TeamPolicy, make_agents
-from tetrarchia_agents.pools import ctrl_c_waiting, pool_of
+from tetrarchia_agents.pools import defer_sigint, worker_pool
 from tetrarchia_env import batch
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
@@ -110,10 +110,10 @@ def collect_demonstrations(
     """
     found = _kept_parts(parts) if parts else []
     todo = islice(jobs, len(found), None)
-    with pool_of(workers, KILLED) as pool:
+    with worker_pool(workers, KILLED) as pool:
         waiting: list[Future[Demonstrations]] = []
         while sum(map(len, found)) < number:
-            with ctrl_c_waiting():
+            with defer_sigint():
                 waiting += [pool.submit(play_expert, next(todo)) for _ in range(2 * workers - len(waiting))]
             part = waiting.pop(0).result()
             if parts:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.distributed import Store, TCPStore  # type: ignore[attr-defined]
 
-from tetrarchia_agents.pools import ctrl_c_waiting, end_with_parent
+from tetrarchia_agents.pools import defer_sigint, exit_with_parent
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train.launcher import VARIABLES, Place, launched
 from tetrarchia_train.meeting import meet
@@ -170,7 +170,7 @@ def _started(world_size: int) -> Iterator[ProcessGroup]:
     """Rank 0 of processes that it starts with the variables of a launcher."""
     with _others() as others:
         store = _own_store()
-        with ctrl_c_waiting(signal.SIGTERM):  # for ever in the others: both are for rank 0, who needs them to save
+        with defer_sigint(signal.SIGTERM):  # for ever in the others: both are for rank 0, who needs them to save
             for rank in range(1, world_size):
                 others.append(Other(ProcessGroup(rank, world_size), store.port))
         with _joined(ProcessGroup(0, world_size), store) as group:
@@ -251,7 +251,7 @@ class Other:
 
 def _worker(group: ProcessGroup, port: int, tell: Connection) -> None:
     """Tell that it has begun, and why it cannot go on."""
-    end_with_parent()
+    exit_with_parent()
     tell.send("")
     os.environ.update(zip(VARIABLES, (str(group.rank), str(group.world_size), LOOPBACK, str(port)), strict=True))
     try:

@@ -28,13 +28,13 @@ def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
     if not found:
         raise TetrarchiaError(f"run {run!r} has no checkpoint yet")
     kept, folder = load_checkpoint(found[0]), own / name
-    made, curve = read_card(found[0])["made"], read_curve(RUNS / run / PROGRESS)
+    made, curve = read_card(found[0])["training"], read_curve(RUNS / run / PROGRESS)
     if made.get("options", {}).get("init_checkpoint") == name:
-        before = read_card(folder)["made"]
+        before = read_card(folder)["training"]
         if made["command"].split("; ")[0] in before["command"].split("; "):
             raise TetrarchiaError(f"run {run!r} is part of checkpoint {name!r} already: give back first what it began with")
         made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
-    save_checkpoint(folder, kept.network, kept.config, {"made": made}, half=True)
+    save_checkpoint(folder, kept.network, kept.config, {"training": made}, half=True)
     if curve:
         write_text_atomic(folder / CURVE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save
 from stable_baselines3.common.logger import Logger
 from torch import Tensor
 
-from tetrarchia_agents.checkpoints import layout_digest
+from tetrarchia_agents.cards import layout_digest
 from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import STATE
 from tetrarchia_env.errors import TetrarchiaError

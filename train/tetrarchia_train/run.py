@@ -236,7 +236,7 @@ def _save(run: Run, folder: Path, command: str, goal: str) -> None:
         "options": run.config.as_data(),
     }
     with atomic_dir(folder / goal) as draft:
-        save_checkpoint(draft, run.network, run.config.network_config, {"made": made})
+        save_checkpoint(draft, run.network, run.config.network_config, {"training": made})
 
 
 @contextmanager

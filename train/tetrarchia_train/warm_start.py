@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.progress import Progress
 
-from tetrarchia_agents.cards import CARD
-from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, read_card, save_checkpoint
+from tetrarchia_agents.cards import CARD, read_card
+from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
 from tetrarchia_agents.network import Network, expand_action_head, make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.errors import TetrarchiaError
@@ -93,7 +93,7 @@ def _clone(config: TrainConfig, network: Network, demonstrations: Demonstrations
         "options": config.as_data(),
     }
     with atomic_dir(folder / BC) as draft:
-        save_checkpoint(draft, network, config.network_config, {"made": made})
+        save_checkpoint(draft, network, config.network_config, {"training": made})
     return network
 
 
@@ -107,5 +107,5 @@ def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
     start: str | Path = folder / BC if is_cloned(folder) else config.init_checkpoint
     if not start:
         return None
-    made = read_card(checkpoint_folder(start)).get("made", {})
+    made = read_card(checkpoint_folder(start)).get("training", {})
     return {name: value for name, value in made.items() if name != "options"}

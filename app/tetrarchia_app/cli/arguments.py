@@ -80,9 +80,9 @@ def agent_names(incomplete: str) -> list[Offer]:
 
 
 def _checkpoints() -> list[str]:
-    from tetrarchia_agents.cards import own_checkpoints
+    from tetrarchia_agents.cards import shipped_checkpoints
 
-    return own_checkpoints()
+    return shipped_checkpoints()
 
 
 A_VARIANT_LIST = f"With commas: {', '.join(VARIANTS)}"

@@ -262,9 +262,9 @@ PICTURES: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
 
 
 def _checkpoints() -> Iterator[Finding]:
-    from tetrarchia_agents.cards import own_checkpoints
+    from tetrarchia_agents.cards import shipped_checkpoints
 
-    names = own_checkpoints()
+    names = shipped_checkpoints()
     if not names:
         yield Finding(Health.MISSING, "none", "no checkpoint came with this installation", "tetrarchia train --name mine makes one")
     for name in names:
