@@ -59,10 +59,9 @@ bench: $(READY) ## measure the rules, every API of the environment, training, st
 measure: $(READY) ## play every game of results/ that is not there yet; long
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
-results: $(READY) ## write docs/results.md, docs/training.md, their pictures, the tables of README and docs/analysis.md and the checkpoints' cards again, from kept files
+results: $(READY) ## fill the tables and plots of docs/results.md, training.md, analysis.md, README and the checkpoints' cards from kept files
 	@echo "results: reading results/ and checkpoints/, plays nothing"
-	@$(BIN)/tetrarchia eval --report results
-	@for page in cards training readme thinking; do $(BIN)/python docs/make_$$page.py; done
+	@$(BIN)/python docs/make_results.py
 
 train: $(READY) ## train a PPO agent into runs/ppo: behaviour cloning of the planner, then PPO; hours
 	@echo "train: into runs/ppo; Ctrl-C saves, tetrarchia train --resume --name ppo goes on"

@@ -40,6 +40,8 @@ def checked(data: object, kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(data, kind)
     except ValidationError as error:
+        if isinstance(error.__cause__, TetrarchiaError):  # raised by a __post_init__
+            raise TetrarchiaError(f"{where} {error.__cause__}".strip()) from None
         raise TetrarchiaError(_sentence(str(error), data, kind, where)) from None
     except (UnicodeError, RecursionError) as error:
         raise TetrarchiaError(f"{where} {_unreadable(error)}".strip()) from None

@@ -1,4 +1,4 @@
-"""Matches of seeded games between named agents, on several cores, kept in files that the same match goes on with."""
+"""Matches of seeded games between named agents, played on several cores and kept in files that can be resumed."""
 
 import os
 import platform
@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
-from typing import Any
 
 import numba
 import numpy as np
@@ -19,17 +18,18 @@ from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
+from tetrarchia_env.schema import checked
 from tetrarchia_eval.analysis import Summary, summarize
 from tetrarchia_eval.match import FORMAT, Match, MatchSpec
 from tetrarchia_eval.result_files import ResultFile
-from tetrarchia_eval.workers import PlayedChunk, Roster, ThisProcess, Workers, process_pool
+from tetrarchia_eval.workers import AgentCache, PlayedChunk, ThisProcess, Workers, process_pool
 
-GOAL = 3.0  # seconds that a chunk should take: often enough to be told of, and longer than what it costs to hand it out
-GROWTH = 8  # how much larger the next chunk may be: games played together are cheaper, so small chunks say little of large ones
-MOST = 4096  # games in a chunk: wider ones are no faster (measured: 0.2 ms a game with random agents, from 1,000 games on)
-ALONE = 1.0  # seconds a chunk, up to which this process goes on alone
-PAYS = 4.0  # seconds of work that are worth the start of other processes, about two seconds each
-# Told of games: those the file held before, then none when all is ready, then as they end.
+CHUNK_S = 3.0  # target duration of a chunk: frequent progress, and long compared with the cost of dispatching it
+MAX_CHUNK_GROWTH = 8  # games played together are cheaper, so a small chunk predicts the speed of a large one badly
+MAX_CHUNK_GAMES = 4096  # larger chunks are not faster (measured with random agents: 0.2 ms per game from 1,000 games on)
+MAX_ALONE_CHUNK_S = 1.0  # this process plays alone while a chunk takes no longer
+MIN_POOL_WORK_S = 4.0  # remaining work that is worth starting other processes, about two seconds each
+# Called with the games that the file contained before, with none when everything is compiled, then with games as they finish.
 Progress = Callable[[Sequence[GameResult]], None]
 
 
@@ -41,30 +41,61 @@ def match_spec(
     levels: Sequence[str] = (),
     first_seed: int = 0,
     seed: int = 0,
-    roster: Roster | None = None,
-    **arguments: Any,
+    variants: Sequence[str] = (),
+    modules: Sequence[str] = (),
+    scenario: str | None = None,
+    fixed_setup: bool = False,
+    max_turns: int = Options.max_turns,
+    cache: AgentCache | None = None,
 ) -> MatchSpec:
-    """So many games at each level by the agents of these names (R13.1: of one to four players).
+    """Describe a match.
 
-    `arguments` are those of `Options` but for the level; without levels it is the normal one or the scenario's.
+    Args:
+        agents: One name for all Emperors or one per player, separated by commas (R13.1).
+        games: Number of games at each level.
+        players: Number of players; by default the number of names.
+        levels: Levels; by default 4211 or the scenario's.
+        first_seed: Seed of the first game at each level.
+        seed: Seed of the agents' own random choices.
+        variants: Rule variants (R10).
+        modules: Modules (R11).
+        scenario: Scenario (R12).
+        fixed_setup: Whether the first Revolts are in province 3 (R2.7).
+        max_turns: Turns after which a game is truncated.
+        cache: Agents created before; by default a new cache.
+
+    Raises:
+        TetrarchiaError: If an argument is wrong or an agent cannot be created.
     """
     names = assign_players(split_names(agents, players))
-    roster = roster or Roster()
-    fingerprints = {name: roster.fingerprint(name) for name in dict.fromkeys(names)}
-    rules = Options.of(level=levels[0] if levels else None, **arguments)
-    return MatchSpec.of(
-        format=FORMAT,
-        environment=ENVIRONMENT,
-        arguments={name: value for name, value in rules.arguments().items() if name != "level"},
-        levels=tuple(levels) or rules.level_names,
-        agents=names,
-        fingerprints=fingerprints,
-        games=games,
-        first_seed=first_seed,
-        seed=seed,
-        versions={"tetrarchia": __version__, "python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
-        machine={"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
+    cache = cache or AgentCache()
+    rules = Options(
+        level=levels[0] if levels else None,
+        variants=variants,
+        modules=modules,
+        scenario=scenario,
+        fixed_setup=fixed_setup,
+        max_turns=max_turns,
     )
+    entries = {
+        "format": FORMAT,
+        "environment": ENVIRONMENT,
+        "arguments": {name: value for name, value in rules.arguments().items() if name != "level"},
+        "levels": tuple(levels) or rules.level_names,
+        "agents": names,
+        "fingerprints": {name: cache.fingerprint(name) for name in dict.fromkeys(names)},
+        "games": games,
+        "first_seed": first_seed,
+        "seed": seed,
+        "versions": {
+            "tetrarchia": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
+        "machine": {"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
+    }
+    return checked(entries, MatchSpec, "")
 
 
 def play_match(
@@ -73,11 +104,20 @@ def play_match(
     workers: int = 2,
     chunk: int | None = None,
     progress: Progress = lambda games: None,
-    roster: Roster | None = None,
+    cache: AgentCache | None = None,
 ) -> Match:
-    """Play what the file lacks of this match: an arena for it alone."""
-    with Arena(workers, chunk, roster) as arena:
-        return arena.play(ResultFile.planned(spec, path), progress)
+    """Play the games that the file does not contain yet, in an arena for this match alone.
+
+    Args:
+        spec: The match.
+        path: Its result file.
+        workers: Number of processes.
+        chunk: Maximum number of games played together; by default as many as take about three seconds.
+        progress: Called with games as they finish.
+        cache: Agents created before.
+    """
+    with Arena(workers, chunk, cache) as arena:
+        return arena.play(ResultFile.open(spec, path), progress)
 
 
 def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int], agents_seed: int = 0) -> dict[str, Summary]:
@@ -99,26 +139,31 @@ def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int]
 
 
 class Arena:
-    """Plays matches; agents and worker processes are made once for all of them, when the first one needs them.
+    """Plays matches; agents and worker processes are created once, when they are first needed.
 
-    The games depend neither on the number of processes nor on chunks or interruptions.
-
-    chunk: the most games that are played side by side; if not given, as many as take about three seconds
-    pool: what makes workers, if others than this process are worth it
+    The games do not depend on the number of workers, on chunks or on interruptions.
     """
 
     def __init__(
         self,
         workers: int = 2,
         chunk: int | None = None,
-        roster: Roster | None = None,
+        cache: AgentCache | None = None,
         pool: Callable[[int], AbstractContextManager[Workers]] = process_pool,
     ) -> None:
-        _check_number("workers", workers)
-        _check_number("chunk", MOST if chunk is None else chunk)
-        self.roster = roster or Roster()
+        """Prepare an arena.
+
+        Args:
+            workers: Number of processes.
+            chunk: Maximum number of games played together; by default as many as take about three seconds.
+            cache: Agents created before.
+            pool: Function that starts this many workers, called if they are worth it.
+        """
+        for name, value in {"workers": workers, "chunk": 1 if chunk is None else chunk}.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise TetrarchiaError(f"{name} must be a whole number from 1 on; got {value!r}")
         self._size, self._chunk, self._pool = workers, chunk, pool
-        self._here = ThisProcess(self.roster)
+        self._here = ThisProcess(cache or AgentCache())
         self._others: Workers | None = None
         self._stack = ExitStack()
 
@@ -129,7 +174,10 @@ class Arena:
         self._stack.__exit__(kind, error, trace)
 
     def play(self, file: ResultFile, progress: Progress = lambda games: None) -> Match:
-        """Play what the file lacks; a finished one is only read: others may hold it, and nobody need be able to write it."""
+        """Play the games that the file does not contain yet and return the match.
+
+        A finished file is only read: it may be locked by another process or read-only.
+        """
         if file.is_finished:
             progress(file.games)
             return file.match
@@ -140,38 +188,33 @@ class Arena:
         return file.match
 
     def _play(self, file: ResultFile, progress: Progress) -> None:
-        """This process begins alone, and so learns whether others would be any help; they find everything compiled."""
+        """Start in this process alone, to measure whether others are worth it; they find everything compiled."""
         self._here.prepare(file.spec)
         progress(())
-        chunks = Chunks(file.spec, len(file.games), self._chunk or MOST, inf if self._chunk else GOAL)
-        take = InOrder(file, progress).take
-        hand_out(chunks, self._here, take, ALONE if self._size > 1 else inf)
-        hand_out(chunks, self._workers() if chunks.seconds_left > PAYS else self._here, take)
-
-    def _workers(self) -> Workers:
+        chunks = Chunks(file.spec, len(file.games), self._chunk or MAX_CHUNK_GAMES, inf if self._chunk else CHUNK_S)
+        take = OrderedWriter(file, progress).take
+        dispatch(chunks, self._here, take, MAX_ALONE_CHUNK_S if self._size > 1 else inf)
+        if chunks.seconds_left <= MIN_POOL_WORK_S:
+            dispatch(chunks, self._here, take)
+            return
         if self._others is None:
             self._others = self._stack.enter_context(self._pool(self._size))
-        return self._others
-
-
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise TetrarchiaError(f"{name} is a whole number from 1 on, not {value!r}")
+        dispatch(chunks, self._others, take)
 
 
 @dataclass
 class Chunks:
-    """Cuts a match, from a game on, into chunks that take about `goal` seconds and hold at most so many games."""
+    """The games of a match from an index on, cut into chunks of one level that take about `target_s` seconds each."""
 
     spec: MatchSpec
     start: int
-    most: int = MOST
-    goal: float = GOAL
+    max_games: int = MAX_CHUNK_GAMES
+    target_s: float = CHUNK_S
     size: int = 1
-    pace: float = 0.0  # seconds a game in the last chunk
+    seconds_per_game: float = 0.0  # in the last chunk
 
     def cut(self) -> range | None:
-        """The indexes of the next games, all of one level, or None if there are none."""
+        """Return the indexes of the next chunk, or None after the last one."""
         if self.start == self.spec.total:
             return None
         level_end = (self.start // self.spec.games + 1) * self.spec.games
@@ -180,21 +223,21 @@ class Chunks:
         return chunk
 
     def learn(self, games: int, seconds: float) -> None:
-        """A chunk of so many games took so long: the next one's size follows from it."""
-        self.pace = max(seconds, 1e-9) / games
-        self.size = int(max(1, min(self.goal / self.pace, GROWTH * games, self.most)))
+        """Adjust the size of the next chunks to the duration of one that was played."""
+        self.seconds_per_game = max(seconds, 1e-9) / games
+        self.size = int(max(1, min(self.target_s / self.seconds_per_game, MAX_CHUNK_GROWTH * games, self.max_games)))
 
     @property
     def seconds_left(self) -> float:
-        """For all that has not been cut yet, in one process."""
-        return self.pace * (self.spec.total - self.start)
+        """Estimated time of the games not cut yet, in one process."""
+        return self.seconds_per_game * (self.spec.total - self.start)
 
 
-def hand_out(chunks: Chunks, workers: Workers, take: Callable[[PlayedChunk], None], longest: float = inf) -> None:
-    """All chunks to these workers, or until one takes longer than so many seconds; `take` gets their games as they come."""
+def dispatch(chunks: Chunks, workers: Workers, take: Callable[[PlayedChunk], None], max_chunk_s: float = inf) -> None:
+    """Have workers play all chunks, or until a chunk takes longer than `max_chunk_s`; `take` receives the games as they finish."""
     waiting, seconds = 0, 0.0
     while True:
-        while waiting < workers.size and seconds <= longest and (chunk := chunks.cut()):
+        while waiting < workers.size and seconds <= max_chunk_s and (chunk := chunks.cut()):
             workers.submit(chunks.spec, chunk)
             waiting += 1
         if not waiting:
@@ -205,15 +248,15 @@ def hand_out(chunks: Chunks, workers: Workers, take: Callable[[PlayedChunk], Non
         take(played)
 
 
-class InOrder:
-    """Appends games to the file in the order of their index; those that come early wait."""
+class OrderedWriter:
+    """Appends games to the file in the order of their index; chunks that finish early wait."""
 
     def __init__(self, file: ResultFile, progress: Progress) -> None:
         self._file, self._progress = file, progress
-        self._early: dict[int, list[GameResult]] = {}  # chunks by their first index
+        self._early: dict[int, list[GameResult]] = {}  # by first index
 
     def take(self, played: PlayedChunk) -> None:
-        """A chunk is finished."""
+        """Accept a finished chunk."""
         self._early[played.indexes.start] = played.games
         while games := self._early.pop(len(self._file.games), None):
             self._file.append(games)

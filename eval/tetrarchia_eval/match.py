@@ -1,12 +1,13 @@
-"""A match: what is played and by whom, its games; written as JSON lines, and told in words."""
+"""A match: which games are played by which agents, and its representation as JSON lines, labels and file names."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import product
 from shlex import quote
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -19,84 +20,92 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MOST_TURNS, Options
-from tetrarchia_env.schema import UNBOUNDED, truncate_repr
-from tetrarchia_eval.sweep import level_words
+from tetrarchia_env.schema import UNBOUNDED, checked, describe, truncate_repr
 
 FORMAT = 1
 BASE_GAME = "base game"
-FEW = 4  # levels that a file's name can tell
-LONGEST = 150  # letters of the words in a file's name: file systems take about 255 in all
-BORDERS, HIGHEST_SCORE, LOWEST_SCORE = 6, 10, -18  # R9.1; R9.3: no border, all 7 regions in revolt, three armies, one the Goths, Pirates
-Seed = Annotated[int, Meta(ge=0, description="a seed is a whole number from 0 to 2**64 - 1")]
+MAX_LEVELS_IN_FILE_NAME = 4
+MAX_FILE_NAME_LENGTH = 150  # without the digest; file systems allow about 255
+BORDERS, MAX_SCORE, MIN_SCORE = 6, 10, -18  # R9.1; R9.3: no border, all 7 regions in revolt, three armies, one the Goths, Pirates
+
+RULEBOOK_LEVELS = tuple(map("".join, product("543", "321", "012", "012")))  # easiest first
+ALL_LEVELS = tuple(map("".join, product("5432", "3210", "0123", "0123")))
+NAMED_LEVELS = {"rulebook": RULEBOOK_LEVELS, "every": ALL_LEVELS}
+
+
+def parse_levels(text: str) -> tuple[str, ...]:
+    """Return the levels of a comma-separated list, each once; `rulebook` and `every` name the 81 and the 256 levels."""
+    return tuple(dict.fromkeys(level for word in text.split(",") for level in NAMED_LEVELS.get(word, (word,))))
+
+
+def format_levels(levels: Sequence[str]) -> str:
+    """Return the shortest text that `parse_levels` turns into these levels."""
+    return next((name for name, named in NAMED_LEVELS.items() if tuple(levels) == named), ",".join(levels))
+
+
+Seed = Annotated[int, Meta(ge=0), describe("a whole number from 0 to 2**64 - 1")]
 
 
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is played and by whom: `games` games at each level, game i of each with the seed `first_seed` + i.
+    """A match: `games` games at each level, game i of each level with the seed `first_seed` + i.
 
-    So matches of other agents are paired with this one by level and seed. A description says what is wrong with an entry.
+    Matches of other agents at the same levels and seeds are paired with it.
     """
 
     format: int
     environment: str
-    arguments: dict[str, Any]  # of Options, but for the level
-    levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256, description="levels: at least one of four digits, and each once")]
-    agents: Annotated[tuple[str, str, str, str], Meta(description=f"agents: one name for each of {', '.join(EMPERORS)}")]
-    fingerprints: Annotated[dict[str, str], Meta(description="fingerprints: one for each of the agents")]  # by their names
-    games: Annotated[int, Meta(ge=1, le=UNBOUNDED, description="games is a whole number from 1 on")]
+    arguments: dict[str, Any]  # keyword arguments of Options except the level
+    levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256), describe("a list of levels of four digits")]
+    agents: Annotated[tuple[str, str, str, str], describe(f"a list of agents, one for each of {', '.join(EMPERORS)}")]
+    fingerprints: Annotated[dict[str, str], describe("a table with a text for each agent")]
+    games: Annotated[int, Meta(ge=1, le=UNBOUNDED), describe("a whole number from 1 on")]
     first_seed: Seed
-    seed: Seed  # the match's, that agents take their chance from
+    seed: Seed  # of the agents' own random choices
     versions: dict[str, str]
     machine: dict[str, str | int]
 
-    @classmethod
-    def of(cls, **entries: Any) -> "MatchSpec":
-        """From its entries; ValueError, in one sentence, if one of them is wrong."""
-        try:
-            return msgspec.convert(entries, cls)
-        except msgspec.ValidationError as error:
-            raise TetrarchiaError(_complaint(error, entries)) from None
-
     def __post_init__(self) -> None:
         if set(self.fingerprints) != set(self.agents):
-            raise TetrarchiaError(f"fingerprints: one for each of {', '.join(dict.fromkeys(self.agents))}, not {self.fingerprints!r}")
+            names = ", ".join(dict.fromkeys(self.agents))
+            raise TetrarchiaError(f"fingerprints must have one entry for each of {names}; got {truncate_repr(self.fingerprints)}")
         if len(set(self.levels)) < len(self.levels):
-            raise TetrarchiaError(f"levels: at least one, and each once, not {list(self.levels)!r}")
+            raise TetrarchiaError(f"levels must be different; got {', '.join(self.levels)}")
         for level in self.levels:
             if self.options(level).level != level:
-                raise TetrarchiaError(f"level {level!r} is not that of scenario {self.arguments['scenario']!r}")
+                raise TetrarchiaError(f"level must be that of scenario {self.arguments['scenario']}; got {level!r}")
         seed_array([self.seed, self.first_seed, self.first_seed + self.games - 1])
 
     @property
     def total(self) -> int:
-        """The games at all levels."""
+        """The number of games at all levels."""
         return self.games * len(self.levels)
 
     def options(self, level: str) -> Options:
-        """The rules of the games at this level."""
+        """Return the rules of the games at this level."""
         return Options.of(**self.arguments) if self.arguments.get("scenario") else Options.of(**{**self.arguments, "level": level})
 
     def job(self, index: int) -> tuple[str, int]:
-        """Level and seed of a game, by its place in the match."""
+        """Return level and seed of the game with this index."""
         return self.levels[index // self.games], self.first_seed + index % self.games
 
     def identity(self) -> dict[str, Any]:
-        """What makes two matches the same, but for the agents' versions."""
+        """Return the entries in which two files of the same match agree, apart from the agents' fingerprints."""
         others = ("fingerprints", "versions", "machine")
         same = {name: getattr(self, name) for name in self.__struct_fields__ if name not in others}
         return same | {"tetrarchia version": self.versions.get("tetrarchia")}
 
 
 Decisions = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
-Seconds = Annotated[float, Meta(ge=0, le=UNBOUNDED)]  # NaN is in no range
+Seconds = Annotated[float, Meta(ge=0, le=UNBOUNDED)]  # NaN is outside every range
 
 
 class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the line of a game holds: the fields of GameResult, in their order, each as a game can have it."""
+    """The fields of GameResult, in the same order, with the values that a finished game can have."""
 
     level: str
     seed: int
     outcome: Literal["won", "rome fell", "reserve empty", "truncated"]
-    score: Annotated[int, Meta(ge=LOWEST_SCORE, le=HIGHEST_SCORE)]
+    score: Annotated[int, Meta(ge=MIN_SCORE, le=MAX_SCORE)]
     turns: Annotated[int, Meta(ge=0, le=MOST_TURNS)]
     borders: Annotated[int, Meta(ge=0, le=BORDERS)]
     decisions: tuple[Decisions, Decisions, Decisions, Decisions]
@@ -104,147 +113,134 @@ class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.outcome == "won" and self.borders < BORDERS:
-            raise TetrarchiaError(f"won, with {self.borders} of {BORDERS} borders secured")
-
-
-class _Version(msgspec.Struct):
-    """Read first: what another version writes may have other entries."""
-
-    format: Any
-    environment: Any
-
-
-_game_line = msgspec.json.Decoder(GameLine)
+            raise TetrarchiaError(f"borders must be {BORDERS} in a game that was won; got {self.borders}")
 
 
 @dataclass(frozen=True)
 class Match:
-    """What was to be played, and its games in the order of their index."""
+    """A match and its games in the order of their index."""
 
     spec: MatchSpec
     games: tuple[GameResult, ...]
 
 
 def spec_line(spec: MatchSpec) -> str:
-    """The first line of the file."""
+    """Return the first line of a result file."""
     return msgspec.json.encode(spec).decode() + "\n"
 
 
 def game_line(game: GameResult) -> str:
-    """A game's line."""
+    """Return a game's line in a result file."""
     return msgspec.json.encode(game).decode() + "\n"
 
 
 def read_spec(line: bytes) -> MatchSpec:
-    """Of the first line; ValueError, in one sentence, if it is damaged or of another version."""
-    try:
-        version = msgspec.json.decode(line, type=_Version)
-        if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
-            raise TetrarchiaError(
-                f"it is of format {truncate_repr(version.format)} and environment {truncate_repr(version.environment)}, "
-                f"not {FORMAT} and {ENVIRONMENT!r}"
-            )
-        return msgspec.json.decode(line, type=MatchSpec)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise TetrarchiaError(f"line 1 is damaged: {_damage(error, line, MatchSpec)}") from None
+    """Parse the first line of a result file.
+
+    Raises:
+        TetrarchiaError: If it is damaged or of another version.
+    """
+    version = _decode(line, _VERSION, 1)
+    if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
+        raise TetrarchiaError(
+            f"format and environment must be {FORMAT} and {ENVIRONMENT!r}; "
+            f"got {truncate_repr(version.format)} and {truncate_repr(version.environment)}"
+        )
+    return _decode(line, _SPEC, 1)
 
 
 def read_game(index: int, line: bytes, spec: MatchSpec) -> GameResult:
-    """The game of this index; ValueError, in one sentence, if its line is damaged or another game's."""
-    try:
-        found = _game_line.decode(line)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise TetrarchiaError(f"line {index + 2} is damaged: {_damage(error, line, GameLine)}") from None
-    most = spec.arguments.get("max_turns", Options.max_turns)
-    if found.turns > most:
-        raise TetrarchiaError(f"line {index + 2} is damaged: {found.turns} turns, but games end after {most}")
+    """Parse the line of the game with this index.
+
+    Raises:
+        TetrarchiaError: If it is damaged or belongs to another game.
+    """
+    found = _decode(line, _GAME, index + 2)
+    max_turns = spec.arguments.get("max_turns", Options.max_turns)
+    if found.turns > max_turns:
+        raise TetrarchiaError(f"line {index + 2} is damaged: turns must be at most {max_turns}; got {found.turns}")
     if index >= spec.total or (found.level, found.seed) != spec.job(index):
         raise TetrarchiaError(f"line {index + 2} is damaged: it is not game {index} of the match that line 1 describes")
     return GameResult(*msgspec.structs.astuple(found))
 
 
-def _damage(error: Exception, line: bytes, kind: type[msgspec.Struct]) -> str:
-    """What is wrong with a line, in a clause."""
-    if not isinstance(error, msgspec.ValidationError):
-        return "it is not JSON"
-    if " - at " not in str(error) and error.__cause__ is None:  # of no entry, and not what __post_init__ says
-        return f"its entries should be {', '.join(kind.__struct_fields__)} ({_lower(str(error))})"
-    if kind is GameLine:  # also of what __post_init__ says
-        return f"it is not a finished game ({_complaint(error, {})})"
-    return _complaint(error, msgspec.json.decode(line))
+class _Version(msgspec.Struct):
+    """Parsed first: the first line of another version may have other entries."""
+
+    format: Any
+    environment: Any
 
 
-def _complaint(error: msgspec.ValidationError, entries: dict[str, Any]) -> str:
-    """What msgspec says, in the words of the entry's description if it has one."""
-    reason, _, place = str(error).partition(" - at `$.")
-    entry = re.split(r"\W", place)[0]
-    if entry in entries and entry in DESCRIPTIONS:
-        return f"{DESCRIPTIONS[entry]}, not {truncate_repr(entries[entry])}"
-    return f"{entry}: {_lower(reason)}" if entry else reason
+T = TypeVar("T")
+_VERSION, _SPEC, _GAME = msgspec.json.Decoder(_Version), msgspec.json.Decoder(MatchSpec), msgspec.json.Decoder(GameLine)
 
 
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-DESCRIPTIONS = {
-    name: hint.__metadata__[0].description
-    for name, hint in get_type_hints(MatchSpec, include_extras=True).items()
-    if hasattr(hint, "__metadata__")
-}
+def _decode(line: bytes, decoder: "msgspec.json.Decoder[T]", number: int) -> T:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    where = f"line {number} is damaged:"
+    try:
+        data = json.loads(line)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise TetrarchiaError(f"{where} it is not JSON") from None
+    checked(data, decoder.type, where)
+    raise TetrarchiaError(f"{where} it is not JSON")  # e.g. NaN, which Python's parser accepts
 
 
 def team_label(agents: Sequence[str]) -> str:
-    """R13.1: one name if one agent plays all Emperors, two for the couples, and so on, with commas."""
+    """R13.1: return one name if one agent plays all Emperors, two if each plays a couple, and so on, separated by commas."""
     for players in PLAYERS.values():
         names = [agents[players.index(player)] for player in sorted(set(players))]
         if assign_players(names) == tuple(agents):
             return ",".join(names)
-    raise TetrarchiaError(f"four agents, one for each Emperor, not {','.join(agents)}")
+    raise TetrarchiaError(f"agents must be four, one for each Emperor; got {','.join(agents)}")
 
 
 def rules_label(spec: MatchSpec) -> str:
-    """What is played: the base game, a scenario, variants and modules."""
+    """Return the rules in words: the base game or a scenario, variants and modules."""
     given = spec.arguments
     parts = [*filter(None, [given.get("scenario")]), *given.get("variants", ()), *given.get("modules", ())] or [BASE_GAME]
     if given.get("fixed_setup"):
         parts.append("fixed set-up")
     if given.get("max_turns", Options.max_turns) != Options.max_turns:
-        parts.append(f"{given['max_turns']} turns at most")
+        parts.append(f"at most {given['max_turns']} turns")
     return " + ".join(parts)
 
 
 def repeat_command(spec: MatchSpec, file: str) -> str:
-    """What makes this file, from an empty folder."""
-    return printable(" ".join(["tetrarchia eval", *_options(spec), f"--out {quote(file)}"]))
+    """Return the command that plays this match into a file."""
+
+    def options() -> Iterator[str]:
+        given = spec.arguments
+        yield f"--agents {quote(team_label(spec.agents))}"
+        yield f"--scenario {given['scenario']}" if given.get("scenario") else f"--level {format_levels(spec.levels)}"
+        for name in ("variants", "modules"):
+            if given.get(name):
+                yield f"--{name} {','.join(given[name])}"
+        if given.get("fixed_setup"):
+            yield "--fixed-setup"
+        if given.get("max_turns", Options.max_turns) != Options.max_turns:
+            yield f"--max-turns {given['max_turns']}"
+        yield f"--games {spec.games} --seed {spec.first_seed}"
+        if spec.seed:
+            yield f"--agents-seed {spec.seed}"
+
+    return printable(" ".join(["tetrarchia eval", *options(), f"--out {quote(file)}"]))
 
 
-def _options(spec: MatchSpec) -> Iterator[str]:
-    """Those left out that stand at their defaults."""
-    given = spec.arguments
-    yield f"--agents {quote(team_label(spec.agents))}"
-    yield f"--scenario {given['scenario']}" if given.get("scenario") else f"--level {level_words(spec.levels)}"
-    for name in ("variants", "modules"):
-        if given.get(name):
-            yield f"--{name} {','.join(given[name])}"
-    if given.get("fixed_setup"):
-        yield "--fixed-setup"
-    if given.get("max_turns", Options.max_turns) != Options.max_turns:
-        yield f"--max-turns {given['max_turns']}"
-    yield f"--games {spec.games} --seed {spec.first_seed}"
-    if spec.seed:
-        yield f"--agents-seed {spec.seed}"
-
-
-def own_file_name(spec: MatchSpec) -> str:
-    """A name that tells who plays what, and that no other match has: nor the same one by another version of an agent."""
-    levels = level_words(spec.levels) if len(spec.levels) <= FEW or "," not in level_words(spec.levels) else f"{len(spec.levels)} levels"
-    seeds = f"seeds {spec.first_seed}-{spec.first_seed + spec.games - 1}"
-    words = [team_label(spec.agents), *(word for word in [rules_label(spec)] if word != BASE_GAME), levels, seeds]
+def default_file_name(spec: MatchSpec) -> str:
+    """Return a name with agents, rules, levels and seeds that is different for each match and version of an agent."""
+    levels = format_levels(spec.levels)
+    if "," in levels and len(spec.levels) > MAX_LEVELS_IN_FILE_NAME:
+        levels = f"{len(spec.levels)} levels"
+    rules = [] if rules_label(spec) == BASE_GAME else [rules_label(spec)]
+    words = [team_label(spec.agents), *rules, levels, f"seeds {spec.first_seed}-{spec.first_seed + spec.games - 1}"]
     digest = sha256(json.dumps([spec.identity(), spec.fingerprints], sort_keys=True).encode()).hexdigest()
-    return file_name(f"{'_'.join(words)[:LONGEST]}_{digest[:8]}")
+    return file_name(f"{'_'.join(words)[:MAX_FILE_NAME_LENGTH]}_{digest[:8]}")
 
 
-def file_name(words: str) -> str:
-    """As a file may be called."""
-    return re.sub(r"[^\w.=@+]+", "-", words.replace(",", "+").replace(" + ", "+"))
+def file_name(text: str) -> str:
+    """Replace the characters that a file name cannot have."""
+    return re.sub(r"[^\w.=@+]+", "-", text.replace(",", "+").replace(" + ", "+"))

@@ -1,8 +1,11 @@
-"""Games that people played, kept for research: a JSON line for each, with who decided, how long it took, and that they agreed.
+"""Games recorded for research studies: a JSON line per game with its players, their consent and thinking times.
 
-A line holds the replay of a finished game, its players (a person is a random id, an agent its name), the player of each Emperor
-at the beginning, and for each action its player and his seconds. Nothing else is known of a person. Lines may come from
-strangers: all of a line is checked when it is read, and its game is played again.
+A line contains the replay of a finished game, its players (a person is a random id, an agent its name), the player of each Emperor
+at the start, and the player and seconds of each action. Lines may come from untrusted files: a line is checked completely when
+it is read, and its game is played again.
+
+The data set made from them has the tables `games` (a row per game) and `decisions` (a row per action), as CSV and in one NumPy file.
+An action is an id; the position before it is found by playing the game's seed and actions.
 """
 
 import errno
@@ -10,9 +13,9 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,34 +25,38 @@ from msgspec import Meta, Struct, to_builtins
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import file_lock, with_filename
-from tetrarchia_env.notation import Replay, checked_actions, parse_replay, replay_data
+from tetrarchia_env.files import atomic_write, file_lock, with_filename
+from tetrarchia_env.notation import Replay, action_id, checked_actions, parse_replay, play_replay, replay_data
 from tetrarchia_env.schema import checked, describe, sanitize_line
+from tetrarchia_eval.statistics import wilson_by_seed
+from tetrarchia_eval.tables import Column, Table, one_decimal, percent, write_table
 
-GAMES = "games.jsonl"
-LONGEST = 4_000_000  # bytes of a line: the longest game has some hundred thousand
-LARGEST = 2_000_000_000  # bytes of a file
-MOST_PLAYERS = 16  # people may leave and others come
+GAMES_FILE, NUMPY_FILE = "games.jsonl", "study.npz"
+MAX_LINE_BYTES = 4_000_000  # the longest game has some hundred thousand
+MAX_FILE_BYTES = 2_000_000_000
+MAX_PLAYERS = 16  # players may be replaced during a game
+PERSON_ID = re.compile("[0-9a-f]{16}")  # no person's name looks like this
+GAME_COLUMNS = ("game", "seed", "level", "rules", "team", "persons", "won", "outcome", "score", "turns", "actions", "version")
+DECISION_COLUMNS = ("game", "number", "turn", "emperor", "ip", "action", "kind", "player", "seconds")
 Seconds = Annotated[float, Meta(ge=0, le=10_000_000)]
-PlayerNumber = Annotated[int, Meta(ge=0, le=MOST_PLAYERS - 1)]
+PlayerNumber = Annotated[int, Meta(ge=0, le=MAX_PLAYERS - 1)]
 Name = Annotated[str, Meta(min_length=1, max_length=200), describe("a name of at most 200 letters")]
-PERSON = re.compile("[0-9a-f]{16}")  # no name can be one
 
 
 class Player(Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody who decided in a game."""
+    """A person or agent that decided in a game."""
 
     kind: Literal["person", "agent"]
-    name: Name  # of a person a random id
-    consent: bool = False  # to be kept for research
+    name: Name  # a random id for a person
+    consent: bool = False  # to the recording for research
 
 
 class StudyLine(Struct, forbid_unknown_fields=True):
-    """What a line holds."""
+    """The entries of a line."""
 
     format: Literal[1]
     version: Name  # of the package that wrote it
-    players: Annotated[list[Player], Meta(min_length=1, max_length=MOST_PLAYERS)]
+    players: Annotated[list[Player], Meta(min_length=1, max_length=MAX_PLAYERS)]
     seats: Annotated[list[PlayerNumber], Meta(min_length=4, max_length=4), describe("the player's number of each of the four Emperors")]
     deciders: Annotated[list[PlayerNumber], Meta(max_length=1_000_000)]
     seconds: Annotated[list[Seconds | None], Meta(max_length=1_000_000)]
@@ -58,42 +65,59 @@ class StudyLine(Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class StudyGame:
-    """A finished game with its players; made only if everything in it fits, and every person agreed."""
+    """A finished game with its players; TetrarchiaError if something does not fit or a person has not consented."""
 
     replay: Replay
     players: tuple[Player, ...]
     seats: tuple[int, ...]  # the player of each Emperor in turn order
     deciders: tuple[int, ...]  # the player of each action
-    seconds: tuple[float | None, ...]  # that he took; None: not known
-    version: str  # of the package that kept it: tetrarchia_env.__version__
+    seconds: tuple[float | None, ...]  # thinking time of each action; None if unknown
+    version: str  # of the package that recorded it: tetrarchia_env.__version__
 
     def __post_init__(self) -> None:
         if not len(self.replay.actions) == len(self.deciders) == len(self.seconds):
             lengths = f"{len(self.replay.actions)}, {len(self.deciders)} and {len(self.seconds)}"
-            raise TetrarchiaError(f"actions, deciders and seconds are as many of each, not {lengths}")
+            raise TetrarchiaError(f"actions, deciders and seconds must have the same length; got {lengths}")
         if any(number >= len(self.players) for number in (*self.seats, *self.deciders)) or len(self.seats) != len(EMPERORS):
-            raise TetrarchiaError(f"seats and deciders are numbers of its {len(self.players)} players, four seats in all")
+            raise TetrarchiaError(f"seats and deciders must be numbers of the {len(self.players)} players, with four seats")
         if self.replay.final["outcome"] == "running":
             raise TetrarchiaError("the game is not finished")
         for player in self.players:
-            check_player(player)
+            if player.kind == "person" and not player.consent:
+                raise TetrarchiaError("a person has not consented to the recording of the game")
+            if player.kind == "person" and not PERSON_ID.fullmatch(player.name):
+                raise TetrarchiaError("the name of a person must be 16 hexadecimal digits")
+
+    @property
+    def won(self) -> bool:
+        """Whether the game was won (R9.1)."""
+        return bool(self.replay.final["outcome"] == "won")
+
+    @property
+    def team(self) -> str:
+        """The kinds of players by number of Emperors, persons first: `1 person, 3 ppo`."""
+        seated = [self.players[number] for number in self.seats]
+        persons = sum(player.kind == "person" for player in seated)
+        agents = Counter(player.name for player in seated if player.kind == "agent")
+        first = [f"{persons} person{'' if persons == 1 else 's'}"] if persons else []
+        return ", ".join([*first, *(f"{count} {name}" for name, count in sorted(agents.items()))])
 
 
 def new_person() -> str:
-    """A random id."""
+    """Return a random id for a person."""
     return secrets.token_hex(8)
 
 
-def check_player(player: Player) -> None:
-    """ValueError if he has not agreed, or is named by more than a random id."""
-    if player.kind == "person" and not player.consent:
-        raise TetrarchiaError("a person has not agreed that the game is kept")
-    if player.kind == "person" and not PERSON.fullmatch(player.name):
-        raise TetrarchiaError("a person is named by 16 hexadecimal digits, by nothing else")
-
-
 def append_game(folder: Path, game: StudyGame) -> None:
-    """Add a line to this folder's file, whole or not at all, whoever else writes there at the same time."""
+    """Append a line to the folder's file, completely or not at all; several processes may do this at once.
+
+    Args:
+        folder: Folder of the study, created if needed.
+        game: The game.
+
+    Raises:
+        TetrarchiaError: If the line would be too long.
+    """
     data = {
         "format": 1,
         "version": game.version,
@@ -104,73 +128,125 @@ def append_game(folder: Path, game: StudyGame) -> None:
         "replay": replay_data(game.replay),
     }
     line = json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
-    if len(line) > LONGEST:
-        raise TetrarchiaError(f"the game has {len(line)} bytes as a line, more than {LONGEST}")
+    if len(line) > MAX_LINE_BYTES:
+        raise TetrarchiaError(f"a game must have at most {MAX_LINE_BYTES} bytes; got {len(line)}")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / GAMES
-    with with_filename(path), open(path, "ab", buffering=0, opener=_private) as file, file_lock(file, wait=True):
-        _append(file, path, line)
+    path = folder / GAMES_FILE
+
+    def private(path: str, flags: int) -> int:
+        return os.open(path, flags, 0o600)
+
+    with with_filename(path), open(path, "a+b", buffering=0, opener=private) as file, file_lock(file, wait=True):
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 1, 0))
+        is_cut_off = file.read(1) not in (b"", b"\n")  # by an interrupted writer
+        content = b"\n" * is_cut_off + line + b"\n"
+        try:
+            if file.write(content) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(size)
+            raise
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def read_study(folder: Path) -> tuple[list[StudyGame], list[str]]:
+    """Read the games of all .jsonl files of a folder.
 
+    Returns:
+        The games, and a message about each line that is not valid.
 
-def _append(file: FileIO, path: Path, line: bytes) -> None:
-    """After an interrupted line begin a new one; take back what a full disk cut off."""
-    size = path.stat().st_size
-    broken = size > 0 and _last_byte(path) != b"\n"
-    content = b"\n" * broken + line + b"\n"
-    try:
-        if file.write(content) != len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(file.fileno())
-    except OSError:
-        file.truncate(size)
-        raise
-
-
-def _last_byte(path: Path) -> bytes:
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1)
-
-
-def read_study(folder: Path) -> Iterator[StudyGame | str]:
-    """The games of all files of a folder that end in .jsonl; for a line that does not hold, a sentence; ValueError if there is none."""
+    Raises:
+        TetrarchiaError: If there is no file or one is too large.
+    """
     files = sorted(path for path in folder.glob("*.jsonl") if path.is_file())
     if not files:
-        raise TetrarchiaError(f"there are no games of a study in {folder}: no file there ends in .jsonl")
+        raise TetrarchiaError(f"{folder} must contain a file that ends in .jsonl")
+    games: list[StudyGame] = []
+    faults: list[str] = []
     for path in files:
-        if path.stat().st_size > LARGEST:
-            raise TetrarchiaError(f"{path} is larger than {LARGEST // 1_000_000} MB")
-        yield from _read(path)
-
-
-def _read(path: Path) -> Iterator[StudyGame | str]:
-    with open(path, "rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
-            if len(line) > LONGEST:
-                yield f"{path}, line {number}: it has more than {LONGEST} bytes; the rest of the file was not read"
-                return
-            if line.strip():
-                yield _parsed(line, f"{path}, line {number}")
-
-
-def _parsed(line: bytes, where: str) -> StudyGame | str:
-    try:
-        return parse_game(json.loads(line.decode("utf-8")))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        return f"{where}: it is not JSON"
-    except ValueError as error:
-        return f"{where}: {sanitize_line(str(error))}"
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise TetrarchiaError(f"{path} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+        with open(path, "rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
+                where = f"{path}, line {number}"
+                if len(line) > MAX_LINE_BYTES:
+                    faults.append(f"{where}: more than {MAX_LINE_BYTES} bytes; the rest of the file was not read")
+                    break
+                try:
+                    games += [parse_game(json.loads(line.decode("utf-8")))] if line.strip() else []
+                except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+                    faults.append(f"{where}: not JSON")
+                except TetrarchiaError as error:
+                    faults.append(f"{where}: {sanitize_line(str(error))}")
+    return games, faults
 
 
 def parse_game(content: object) -> StudyGame:
-    """From plain JSON data; ValueError, in a clause, where they do not hold."""
+    """Check the JSON data of a line and play its game again.
+
+    Raises:
+        TetrarchiaError: If the data are not valid or the game cannot have been played.
+    """
     data = checked(content, StudyLine, "it")
     replay = parse_replay(data.replay)
     game, masks = batch.new_games(replay.options, replay.seed)
     for action in checked_actions(replay, game, masks):
         batch.step(game, np.array([action]), masks)
     return StudyGame(replay, tuple(data.players), tuple(data.seats), tuple(data.deciders), tuple(data.seconds), data.version)
+
+
+def game_rows(games: Sequence[StudyGame]) -> list[tuple[Any, ...]]:
+    """Return the values of GAME_COLUMNS for each game."""
+    rows = []
+    for number, game in enumerate(games):
+        final, rules = game.replay.final, game.replay.final["rules"]
+        names = [*rules.get("variants", ()), *rules.get("modules", ()), *filter(None, [rules.get("scenario")])]
+        persons = len({seat for seat in game.seats if game.players[seat].kind == "person"})
+        played = (number, game.replay.seed, rules.get("level", ""), "+".join(names) or "base", game.team, persons, int(game.won))
+        rows.append((*played, final["outcome"], final["score"], final["turn"], len(game.deciders), game.version))
+    return rows
+
+
+def decision_rows(games: Sequence[StudyGame]) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of DECISION_COLUMNS for each action; unknown seconds are NaN."""
+    for number, game in enumerate(games):
+        played = zip(play_replay(game.replay), game.deciders, game.seconds, strict=True)
+        for place, ((position, emperor, text), decider, seconds) in enumerate(played):
+            player, where = game.players[decider], (int(position["turn"][0]), EMPERORS.index(emperor), int(position["ip"][0]))
+            yield number, place, *where, action_id(text), player.kind, player.name, np.nan if seconds is None else seconds
+
+
+def write_data_set(games: Sequence[StudyGame], folder: Path) -> list[Path]:
+    """Write games.csv, decisions.csv and study.npz and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"games": (GAME_COLUMNS, game_rows(games)), "decisions": (DECISION_COLUMNS, list(decision_rows(games)))}
+    arrays = {}
+    for name, (columns, rows) in tables.items():
+        write_table(Table([Column(title) for title in columns], rows), folder / f"{name}.csv")
+        for place, title in enumerate(columns):
+            kind = np.uint64 if title == "seed" else None  # a seed may exceed int64
+            arrays[f"{name}.{title}"] = np.array([row[place] for row in rows], dtype=kind)
+    with atomic_write(folder / NUMPY_FILE) as draft, open(draft, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+    return [*(folder / f"{name}.csv" for name in tables), folder / NUMPY_FILE]
+
+
+def summary_table(games: Sequence[StudyGame]) -> Table:
+    """Return games, win rate and thinking times of persons for each kind of team."""
+    rows: list[list[Any]] = []
+    for team in sorted({game.team for game in games}):
+        some = [game for game in games if game.team == team]
+        seconds = [
+            spent
+            for game in some
+            for decider, spent in zip(game.deciders, game.seconds, strict=True)
+            if spent is not None and game.players[decider].kind == "person"
+        ]
+        win_rate = wilson_by_seed([game.won for game in some], [game.replay.seed for game in some])
+        turns = float(np.mean([game.replay.final["turn"] for game in some]))
+        times = [float(np.quantile(seconds, fraction)) for fraction in (0.5, 0.9)] if seconds else [None, None]
+        rows.append([team, len(some), win_rate, turns, len(seconds), *times])
+    numbers = {"won": percent, "turns": one_decimal}
+    times_of_persons = [Column("decisions of persons"), Column("median seconds", one_decimal), Column("90th percentile", one_decimal)]
+    return Table([Column("team"), Column("games"), *(Column(*one) for one in numbers.items()), *times_of_persons], rows)

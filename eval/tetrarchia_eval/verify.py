@@ -1,7 +1,7 @@
-"""Do agents still play as they did? The first games of result files, played again and compared in all but their time."""
+"""Verification that results reproduce: the first games of result files are played again and compared in everything but time."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,107 +9,106 @@ from msgspec.structs import replace as replace_entries
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_eval.arena import Progress
 from tetrarchia_eval.match import GameLine
 from tetrarchia_eval.result_files import ResultFile
-from tetrarchia_eval.workers import Roster, play_chunk
+from tetrarchia_eval.workers import AgentCache, play_chunk
 
-GAMES = 20  # at each level, if the user does not say
-MOST = 12  # times as many in one file: each of many levels gets fewer
-SECONDS = 3.0  # times as many in one file, by what the games took when they were played
-LEAST = 2  # games, however long they take
+DEFAULT_GAMES = 20  # at each level
+MAX_LEVELS_FACTOR = 12  # a file has at most this many times as many games verified
+SECONDS_PER_GAME = 3.0  # a file has games verified until they took this long, times the number of games, when first played
+MIN_GAMES = 2
 COMPARED = tuple(name for name in GameLine.__struct_fields__ if name != "seconds")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one file."""
+    """The verification of one file."""
 
-    games: int  # played again
-    difference: str = ""  # a sentence, if there is one
-    is_rewritten: bool = False  # with the agents' present fingerprints
+    games: int = 0  # played again
+    difference: str = ""  # empty if everything agrees
+    is_updated: bool = False  # the file received the agents' present fingerprints
 
 
 @dataclass(frozen=True)
 class Verification:
-    """One file, read, and the indexes of its games that are to be played again."""
+    """A result file and the games to play again, or the reason why it cannot be read."""
 
     path: Path
     file: ResultFile | None
-    chunks: tuple[range, ...]
+    chunks: Sequence[range] = ()
     damage: str = ""
 
     @property
     def games(self) -> int:
-        """How many are to be played."""
+        """The number of games to play."""
         return sum(map(len, self.chunks))
 
 
-def verifications(folder: str | os.PathLike[str], games: int = GAMES) -> list[Verification]:
-    """Of every result file below this folder; ValueError if there is none."""
-    paths = sorted(Path(folder).rglob("*.jsonl"))
-    if not paths:
+def plan_verification(folder: str | os.PathLike[str], games: int = DEFAULT_GAMES) -> list[Verification]:
+    """Read every result file below a folder and choose the games to play again.
+
+    Raises:
+        TetrarchiaError: If there is no file.
+    """
+    found = []
+    for path in sorted(Path(folder).rglob("*.jsonl")):
+        try:
+            file = ResultFile.load(path, unfinished_ok=True)
+            found.append(Verification(path, file, games_to_verify(file, games)))
+        except TetrarchiaError as error:
+            found.append(Verification(path, None, damage=str(error)))
+    if not found:
         raise TetrarchiaError(f"verify: there is no result file below {os.fspath(folder)}")
-    return [_verification(path, games) for path in paths]
+    return found
 
 
-def _verification(path: Path, games: int) -> Verification:
-    try:
-        file = ResultFile.load(path, unfinished_ok=True)
-    except ValueError as error:
-        return Verification(path, None, (), str(error))
-    return Verification(path, file, tuple(chunks_to_play(file, games)))
-
-
-def chunks_to_play(file: ResultFile, games: int) -> list[range]:
-    """The first games of each level, level by level; fewer of slow agents and of many levels."""
+def games_to_verify(file: ResultFile, games: int) -> list[range]:
+    """Return the first games of each level; fewer of slow agents and of files with many levels."""
     spec = file.spec
-    each = min(spec.games, games, max(1, MOST * games // len(spec.levels)))
+    per_level = min(spec.games, games, max(1, MAX_LEVELS_FACTOR * games // len(spec.levels)))
     counts, seconds = [0] * len(spec.levels), 0.0
-    for number in range(each * len(spec.levels)):
+    for number in range(per_level * len(spec.levels)):
         place, level = divmod(number, len(spec.levels))
         index = level * spec.games + place
-        if index >= len(file.games) or (number >= LEAST and seconds > SECONDS * games):
+        if index >= len(file.games) or (number >= MIN_GAMES and seconds > SECONDS_PER_GAME * games):
             continue
         counts[level] += 1
         seconds += sum(file.games[index].seconds)
     return [range(level * spec.games, level * spec.games + count) for level, count in enumerate(counts) if count]
 
 
-def verify_file(one: Verification, roster: Roster, progress: Callable[[Sequence[GameResult]], None]) -> Verdict:
-    """Play its games; if all are as they were, the file gets the agents' present fingerprints, else it stays as it is."""
-    if one.file is None:
-        return Verdict(0, one.damage)
+def verify_file(planned: Verification, agents: AgentCache, progress: Progress) -> Verdict:
+    """Play the chosen games again; if all agree, write the agents' present fingerprints into the file."""
+    file = planned.file
+    if file is None:
+        return Verdict(difference=planned.damage)
     try:
-        difference = next(_differences(one.file, one.chunks, roster, progress), "")
-        return Verdict(one.games, difference, not difference and _rewrite(one.file, roster))
-    except ValueError as error:  # an agent that cannot be made, or a file that another process writes
-        return Verdict(0, f"{one.path}: {error}" if str(one.path) not in str(error) else str(error))
+        if difference := _first_difference(file, planned.chunks, agents, progress):
+            return Verdict(planned.games, difference)
+        present = {name: agents.fingerprint(name) for name in file.spec.fingerprints}
+        if present != file.spec.fingerprints:
+            with file.appending():
+                file.replace_spec(replace_entries(file.spec, fingerprints=present))
+            return Verdict(planned.games, is_updated=True)
+        return Verdict(planned.games)
+    except TetrarchiaError as error:  # an agent that cannot be created, or a file that another process is writing
+        return Verdict(difference=f"{planned.path}: {error}" if str(planned.path) not in str(error) else str(error))
 
 
-def _differences(
-    file: ResultFile, chunks: Sequence[range], roster: Roster, progress: Callable[[Sequence[GameResult]], None]
-) -> Iterator[str]:
+def _first_difference(file: ResultFile, chunks: Sequence[range], agents: AgentCache, progress: Progress) -> str:
     for chunk in chunks:
-        games = play_chunk(file.spec, roster.team(file.spec.agents), chunk)
+        games = play_chunk(file.spec, agents.team(file.spec.agents), chunk)
         progress(games)
         for index, now in zip(chunk, games, strict=True):
-            if entries := differing(file.games[index], now):
-                yield f"{file.path}: game {index} (level {now.level}, seed {now.seed}) is not played as it was: {entries}"
+            if entries := differing_entries(file.games[index], now):
+                return f"{file.path}: game {index} (level {now.level}, seed {now.seed}) does not reproduce: {entries}"
+    return ""
 
 
-def differing(before: GameResult, now: GameResult) -> str:
-    """The entries that differ, but for the time that was taken."""
+def differing_entries(before: GameResult, now: GameResult) -> str:
+    """Return the entries that differ, apart from the time taken; empty if the games agree."""
     if replace(before, seconds=now.seconds) == now:
         return ""
     pairs = ((name, getattr(before, name), getattr(now, name)) for name in COMPARED)
-    return ", ".join(f"{name} was {old} and is {new}" for name, old, new in pairs if old != new)
-
-
-def _rewrite(file: ResultFile, roster: Roster) -> bool:
-    """Whether that was necessary."""
-    present = {name: roster.fingerprint(name) for name in file.spec.fingerprints}
-    if present == file.spec.fingerprints:
-        return False
-    with file.appending():
-        file.rewrite(replace_entries(file.spec, fingerprints=present))
-    return True
+    return ", ".join(f"{name} was {old}, now {new}" for name, old, new in pairs if old != new)

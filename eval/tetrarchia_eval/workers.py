@@ -1,4 +1,4 @@
-"""Who plays the chunks of a match: this process, or a pool of processes. Each makes its agents once."""
+"""Workers that play the chunks of a match: this process or a pool of processes. Each creates its agents once."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from tetrarchia_agents.rollouts import play_games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_eval.match import MatchSpec
 
-KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, with fewer --workers if need be"
+KILLED = "a worker process was killed (out of memory?): finished games are kept; run the same command again, perhaps with fewer --workers"
 
 
 @dataclass(frozen=True)
 class PlayedChunk:
-    """Games of a match, by their indexes, and the seconds they took."""
+    """Games of a match with their indexes, and the seconds that the chunk took."""
 
     indexes: range
     games: list[GameResult]
@@ -30,38 +30,38 @@ class PlayedChunk:
 
 
 class Workers(Protocol):
-    """Take chunks and give back their games, in any order."""
+    """Workers take chunks and return their games in any order."""
 
     @property
     def size(self) -> int:
-        """Chunks that they play at once."""
+        """The number of chunks played at once."""
 
     def submit(self, spec: MatchSpec, chunk: range) -> None:
-        """Play the games of these indexes, all of one level."""
+        """Start playing the games with these indexes, all at one level."""
 
     def next_played(self) -> PlayedChunk:
-        """Wait for one of the chunks submitted."""
+        """Wait for one of the submitted chunks."""
 
 
-class Roster:
-    """Agents by name, each made once, when it is first asked for."""
+class AgentCache:
+    """Agents and their fingerprints by name, created on first use."""
 
     def __init__(self, agents: Mapping[str, Agent] | None = None) -> None:
         self._agents = dict(agents or {})
         self._fingerprints: dict[str, str] = {}
 
     def agent(self, name: str) -> Agent:
-        """Of this name."""
+        """Return the agent with this name."""
         if name not in self._agents:
             self._agents[name] = make_agent(name)
         return self._agents[name]
 
     def team(self, names: Sequence[str]) -> tuple[Agent, ...]:
-        """The agent of each Emperor; those of one name share it, and it then decides for more games at once."""
+        """Return the agent of each Emperor; Emperors with the same name share one agent, which then decides for more games at once."""
         return tuple(map(self.agent, names))
 
     def fingerprint(self, name: str) -> str:
-        """Of this agent."""
+        """Return the fingerprint of the agent with this name."""
         if name not in self._fingerprints:
             agent = self.agent(name)
             compile_ahead()
@@ -70,43 +70,43 @@ class Roster:
 
 
 class ThisProcess:
-    """Plays a chunk when it is submitted."""
+    """Plays each chunk when it is submitted."""
 
     size = 1
 
-    def __init__(self, roster: Roster) -> None:
-        self._roster = roster
+    def __init__(self, agents: AgentCache) -> None:
+        self._agents = agents
         self._warm: set[str] = set()
         self._played: list[PlayedChunk] = []
 
     def submit(self, spec: MatchSpec, chunk: range) -> None:
-        """Play it now."""
+        """Play the chunk now."""
         self.prepare(spec)
         begun = time.perf_counter()
-        games = play_chunk(spec, self._roster.team(spec.agents), chunk)
+        games = play_chunk(spec, self._agents.team(spec.agents), chunk)
         self._played.append(PlayedChunk(chunk, games, time.perf_counter() - begun))
 
     def next_played(self) -> PlayedChunk:
-        """The one played first."""
+        """Return the chunk that was submitted first."""
         return self._played.pop(0)
 
     def prepare(self, spec: MatchSpec) -> None:
-        """Play one round and forget it: to compile or to load is no part of the time that an agent takes to decide."""
-        kind = f"{spec.agents} {spec.arguments}"
-        if kind not in self._warm:
-            self._warm.add(kind)
+        """Play one round and discard it, so that compiling and loading do not count as thinking time."""
+        key = f"{spec.agents} {spec.arguments}"
+        if key not in self._warm:
+            self._warm.add(key)
             short = replace(spec, arguments={**spec.arguments, "max_turns": len(EMPERORS)})
-            play_chunk(short, self._roster.team(spec.agents), range(1))
+            play_chunk(short, self._agents.team(spec.agents), range(1))
 
 
 def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: range) -> list[GameResult]:
-    """The games of these indexes."""
+    """Play the games with these indexes, all at one level."""
     level, first_seed = spec.job(chunk.start)
     return play_games(spec.options(level), team, range(first_seed, first_seed + len(chunk)), spec.seed)
 
 
 class ProcessPool:
-    """Processes of this machine."""
+    """Worker processes on this machine."""
 
     def __init__(self, pool: ProcessPoolExecutor, size: int) -> None:
         self.size = size
@@ -114,12 +114,12 @@ class ProcessPool:
         self._waiting: set[Future[PlayedChunk]] = set()
 
     def submit(self, spec: MatchSpec, chunk: range) -> None:
-        """To whichever process is free."""
+        """Queue the chunk for the next free process."""
         with defer_sigint():
             self._waiting.add(self._pool.submit(_work, spec, chunk))
 
     def next_played(self) -> PlayedChunk:
-        """The one that is finished first."""
+        """Wait for the next finished chunk."""
         done, _ = wait(self._waiting, return_when=FIRST_COMPLETED)
         first = done.pop()
         self._waiting.remove(first)
@@ -128,14 +128,14 @@ class ProcessPool:
 
 @contextmanager
 def process_pool(size: int) -> Iterator[Workers]:
-    """So many processes, as long as they are needed."""
+    """Start this many worker processes and end them afterwards."""
     with worker_pool(size, KILLED) as pool:
         yield ProcessPool(pool, size)
 
 
-_here = ThisProcess(Roster())  # in a worker
+_in_worker = ThisProcess(AgentCache())
 
 
 def _work(spec: MatchSpec, chunk: range) -> PlayedChunk:
-    _here.submit(spec, chunk)
-    return _here.next_played()
+    _in_worker.submit(spec, chunk)
+    return _in_worker.next_played()

@@ -1,4 +1,4 @@
-"""`--ray`, whose value may be left out; without it nothing of Ray is loaded."""
+"""The option `--ray`: its value is optional, and without the option Ray is not imported."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 from tetrarchia_app.cli.app import app
-from tetrarchia_eval.ray_cluster import LOCAL, address_of
+from tetrarchia_eval.ray_workers import LOCAL, cluster_address
 
 WITHOUT_RAY = """
 import sys
@@ -36,16 +36,16 @@ def option(*words: str) -> Any:
         (("--games", "3", "--ray=auto"), "auto"),
     ],
 )
-def test_its_value_may_be_left_out(words: tuple[str, ...], value: str | None) -> None:
+def test_value_is_optional(words: tuple[str, ...], value: str | None) -> None:
     assert option(*words) == value
 
 
-def test_without_an_address_the_environment_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_address_is_ray_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert address_of("") == "10.0.0.1:6379"
-    assert address_of("auto") == "auto"
+    assert cluster_address("") == "10.0.0.1:6379"
+    assert cluster_address("auto") == "auto"
     monkeypatch.delenv("RAY_ADDRESS")
-    assert address_of("") == LOCAL
+    assert cluster_address("") == LOCAL
 
 
 def typed(folder: Path, script: str, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -53,15 +53,15 @@ def typed(folder: Path, script: str, *words: str) -> "subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True)
 
 
-def test_where_it_is_not_installed_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+def test_missing_ray_names_the_extra(tmp_path: Path) -> None:
     failed = typed(tmp_path, WITHOUT_RAY, "--ray")
 
     assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr == 'tetrarchia: this needs Ray: pip install "tetrarchia[ray]"\n'
+    assert 'pip install "tetrarchia[ray]"' in failed.stderr
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
-def test_nothing_of_it_is_loaded_without_the_option(tmp_path: Path) -> None:
+def test_ray_is_not_imported_without_the_option(tmp_path: Path) -> None:
     script = "import sys\nfrom tetrarchia_app.cli.app import run\ncode = run(sys.argv[1:])\nsys.exit(code or 'ray' in sys.modules)"
 
     assert typed(tmp_path, script).returncode == 0

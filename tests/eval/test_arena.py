@@ -1,4 +1,4 @@
-"""The arena: the same spec gives the same games, however it is cut, shared out or interrupted."""
+"""The arena: the same match has the same games, whatever the chunks, workers and interruptions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,13 @@ from helpers.witness import Witness
 from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult, make_agents
 from tetrarchia_agents.rollouts import play_games
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
 from tetrarchia_eval import arena, workers
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.match import MatchSpec
 from tetrarchia_eval.result_files import load_match
-from tetrarchia_eval.workers import Roster
+from tetrarchia_eval.workers import AgentCache
 
 EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
 SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
@@ -27,7 +28,7 @@ SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 
 @dataclass(frozen=True)
 class Cheat(Agent):
-    """Knows no rules."""
+    """Always chooses the same action, legal or not."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         return np.full(len(games), 454)
@@ -46,14 +47,14 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of SPEC, never interrupted."""
+    """Return the complete file of SPEC."""
     path = tmp_path_factory.mktemp("arena") / "whole.jsonl"
     play_match(SPEC, path, workers=1)
     return path
 
 
 def same(games: Sequence[GameResult]) -> list[GameResult]:
-    """All that two plays of the same games must agree in: how long they took is another matter."""
+    """Return the games without the time taken."""
     return [replace_fields(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in games]
 
 
@@ -61,24 +62,24 @@ def index_of(spec: MatchSpec, game: GameResult) -> int:
     return [spec.job(index) for index in range(spec.total)].index((game.level, game.seed))
 
 
-def test_the_same_spec_gives_the_same_games(file: Path, whole: Path) -> None:
+def test_same_match_has_the_same_games(file: Path, whole: Path) -> None:
     again = play_match(SPEC, file, workers=1)
     assert same(again.games) == same(load_match(whole).games)
     assert [(game.level, game.seed) for game in again.games] == [SPEC.job(index) for index in range(12)]
     assert len({game.steps for game in again.games}) > 1
 
 
-def test_what_is_returned_is_what_the_file_holds(file: Path) -> None:
+def test_returned_match_equals_the_file(file: Path) -> None:
     assert play_match(SPEC, file, workers=1) == load_match(file)
     assert len(file.read_text().splitlines()) == 1 + 12
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
-def test_chunks_do_not_matter(file: Path, whole: Path, chunk: int) -> None:
+def test_games_do_not_depend_on_chunks(file: Path, whole: Path, chunk: int) -> None:
     assert same(play_match(SPEC, file, workers=1, chunk=chunk).games) == same(load_match(whole).games)
 
 
-def test_env_ids_do_not_matter() -> None:
+def test_games_do_not_depend_on_env_ids() -> None:
     agents = make_agents("random")
     forwards = play_games(EVERYTHING, agents, range(5), agents_seed=1)
     backwards = play_games(EVERYTHING, agents, [4, 3, 2, 1, 0], agents_seed=1)
@@ -87,48 +88,48 @@ def test_env_ids_do_not_matter() -> None:
     assert same(backwards[::-1]) == same(alone)
 
 
-def test_the_runs_seed_matters() -> None:
+def test_agents_seed_changes_the_games() -> None:
     agents = make_agents("random")
     assert same(play_games(Options(), agents, range(3), 1)) != same(play_games(Options(), agents, range(3), 2))
 
 
-def test_workers_do_not_matter(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "ALONE", -1.0)  # not a chunk in this process
-    monkeypatch.setattr(arena, "PAYS", -1.0)
-    told: list[GameResult] = []
-    assert same(play_match(SPEC, file, workers=2, chunk=2, progress=told.extend).games) == same(load_match(whole).games)
+def test_games_do_not_depend_on_workers(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)  # not a chunk in this process
+    monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
+    seen: list[GameResult] = []
+    assert same(play_match(SPEC, file, workers=2, chunk=2, progress=seen.extend).games) == same(load_match(whole).games)
     assert same(load_match(file).games) == same(load_match(whole).games)
-    assert sorted(index_of(SPEC, game) for game in told) == list(range(12))
+    assert sorted(index_of(SPEC, game) for game in seen) == list(range(12))
 
 
-def test_a_workers_error_is_the_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "ALONE", -1.0)
-    monkeypatch.setattr(arena, "PAYS", -1.0)
-    with pytest.raises(ValueError, match=r"^unknown agent 'witness'"):  # there only this process knows it
+def test_error_in_a_worker_is_raised(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)
+    monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
+    with pytest.raises(TetrarchiaError, match=r"^unknown agent 'witness'"):  # there only this process knows it
         play_match(match_spec("witness", 2), file, workers=2)
     assert load_match(file, unfinished_ok=True).games == ()
 
 
-def test_an_illegal_action_is_an_error(file: Path) -> None:
-    with pytest.raises(ValueError, match=r"^action 454 is not legal"):
+def test_illegal_action_is_refused(file: Path) -> None:
+    with pytest.raises(TetrarchiaError, match=r"^action 454 is not legal"):
         play_match(match_spec("cheat", 2), file, workers=1)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 7, 11])
 @pytest.mark.parametrize("half", [0, 1, 60])
-def test_an_interrupted_run_goes_on_to_the_same_file(file: Path, whole: Path, kept: int, half: int) -> None:
+def test_interrupted_match_is_continued(file: Path, whole: Path, kept: int, half: int) -> None:
     lines = whole.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: 1 + kept]) + lines[1 + kept][:half])
-    told: list[Sequence[GameResult]] = []
-    finished = play_match(SPEC, file, workers=1, chunk=3, progress=told.append)
+    seen: list[Sequence[GameResult]] = []
+    finished = play_match(SPEC, file, workers=1, chunk=3, progress=seen.append)
     assert finished == load_match(file)
     assert same(finished.games) == same(load_match(whole).games)
     assert file.read_bytes().startswith(b"".join(lines[: 1 + kept]))
-    assert len(told[0]) == kept
-    assert sum(map(len, told)) == 12
+    assert len(seen[0]) == kept
+    assert sum(map(len, seen)) == 12
 
 
-def test_ctrl_c_keeps_what_was_played(file: Path, whole: Path) -> None:
+def test_ctrl_c_keeps_finished_games(file: Path, whole: Path) -> None:
     def interrupt(games: Sequence[GameResult]) -> None:
         if any(index_of(SPEC, game) == 4 for game in games):
             raise KeyboardInterrupt
@@ -139,45 +140,45 @@ def test_ctrl_c_keeps_what_was_played(file: Path, whole: Path) -> None:
     assert same(play_match(SPEC, file, workers=1).games) == same(load_match(whole).games)
 
 
-def test_a_finished_run_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_match_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = play_match(SPEC, file, workers=1)
     monkeypatch.setattr(workers, "play_chunk", None)
     assert play_match(SPEC, file, workers=1) == first
 
 
 @pytest.mark.parametrize(
-    ("other", "sentence"),
+    ("other", "message"),
     [
-        (replace(SPEC, games=7), "it holds another match, of games 6, not 7: choose another file"),
-        (replace(SPEC, seed=4, levels=("4200",)), r"of levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
-        (replace(SPEC, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "of agents .*'random'.*, not .*'witness'"),
-        (replace(SPEC, versions={"tetrarchia": "9.9"}), "of tetrarchia version '.*', not '9.9'"),
+        (replace(SPEC, games=7), "it contains another match, with games 6, not 7: choose another file"),
+        (replace(SPEC, seed=4, levels=("4200",)), r"with levels \('4200', '4211'\), not \('4200',\); seed 3, not 4"),
+        (replace(SPEC, agents=("witness",) * 4, fingerprints={"witness": "0123456789ab"}), "with agents .*'random'.*, not .*'witness'"),
+        (replace(SPEC, versions={"tetrarchia": "9.9"}), "with tetrarchia version '.*', not '9.9'"),
     ],
 )
-def test_another_plan_does_not_go_on(whole: Path, other: Any, sentence: str) -> None:
+def test_file_of_another_match_is_refused(whole: Path, other: Any, message: str) -> None:
     before = whole.read_bytes()
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(TetrarchiaError, match=message):
         play_match(other, whole, workers=1)
     assert whole.read_bytes() == before
 
 
-def test_another_machine_goes_on(file: Path, whole: Path) -> None:
+def test_file_can_be_continued_on_another_machine(file: Path, whole: Path) -> None:
     file.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:4]))
     elsewhere = replace(SPEC, machine={"cores": 64}, versions={**SPEC.versions, "python": "4.0"})
     assert same(play_match(elsewhere, file, workers=1).games) == same(load_match(whole).games)
 
 
-def test_there_is_one_writer_at_a_time(file: Path) -> None:
-    def meddle(games: Sequence[GameResult]) -> None:
+def test_second_writer_is_refused(file: Path) -> None:
+    def play_again(games: Sequence[GameResult]) -> None:
         if games and index_of(SPEC, games[-1]) + 1 < SPEC.total:
-            with pytest.raises(ValueError, match=r"another process writes into it"):
+            with pytest.raises(TetrarchiaError, match=r"another process is writing to it"):
                 play_match(SPEC, file, workers=1)
 
-    assert play_match(SPEC, file, workers=1, chunk=1, progress=meddle) == load_match(file)
+    assert play_match(SPEC, file, workers=1, chunk=1, progress=play_again) == load_match(file)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         ({"games": 0}, "games is a whole number from 1 on, not 0"),
         ({"agents": "sphinx"}, "unknown agent 'sphinx'"),
@@ -187,27 +188,27 @@ def test_there_is_one_writer_at_a_time(file: Path) -> None:
         ({"levels": ["4300"], "modules": ["pirates"]}, "fewer than 3 fleets"),
         ({"levels": ["4200"], "scenario": "danube_wars"}, "sets the level and the modules"),
         ({"variants": ["solitaire"]}, "unknown variant 'solitaire'"),
-        ({"first_seed": -1}, "a seed is a whole number"),
+        ({"first_seed": -1}, "first_seed is a whole number"),
     ],
 )
-def test_a_wrong_spec_is_refused_at_the_door(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+def test_wrong_argument_of_a_match_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(TetrarchiaError, match=message):
         match_spec(**{"agents": "random", "games": 1, **arguments})
 
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": 1.5}, {"chunk": 0}, {"chunk": "many"}])
-def test_nothing_is_written_for_a_wrong_number(file: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=rf"{next(iter(wrong))} is a whole number from 1 on"):
+def test_no_file_is_written_for_a_wrong_number(file: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(TetrarchiaError, match=rf"{next(iter(wrong))} must be a whole number from 1 on"):
         play_match(SPEC, file, **wrong)
     assert not file.exists()
 
 
-def test_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"there is no folder"):
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TetrarchiaError, match=r"there is no folder"):
         play_match(SPEC, tmp_path / "none" / "run.jsonl")
 
 
-def test_a_scenario_is_played_at_its_level(file: Path) -> None:
+def test_scenario_is_played_at_its_level(file: Path) -> None:
     scenario = Options(scenario="great_persian_war")
     played = play_match(match_spec("random", 2, scenario="great_persian_war"), file, workers=1)
     assert played.spec.levels == scenario.level_names == (played.games[0].level,)
@@ -224,16 +225,15 @@ def test_a_scenario_is_played_at_its_level(file: Path) -> None:
         (None, "witness:a,witness:b", "aabb"),
     ],
 )
-def test_players_have_their_emperors(players: int | None, names: str, emperors: str) -> None:
+def test_emperors_of_each_number_of_players(players: int | None, names: str, emperors: str) -> None:
     """R13.1."""
     assert match_spec(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
-    assert len({id(agent) for agent in Roster().team(match_spec(names, 1, players=players).agents)}) == len(set(emperors))
+    assert len({id(agent) for agent in AgentCache().team(match_spec(names, 1, players=players).agents)}) == len(set(emperors))
 
 
-def test_a_round_is_played_before_the_match_and_forgotten(file: Path) -> None:
-    """What takes long only the first time is then not in the file."""
+def test_warm_up_round_is_not_in_the_file(file: Path) -> None:
     agent = Witness(notes=[])
-    played = play_match(match_spec("witness", 1), file, workers=1, roster=Roster({"witness": agent})).games
+    played = play_match(match_spec("witness", 1), file, workers=1, cache=AgentCache({"witness": agent})).games
     first, second = (place for place, note in enumerate(agent.notes) if note[0] == "begin")
     assert {int(games["max_turns"][0]) for _, games, _ in agent.notes[first + 1 : second]} == {4}
     assert {emperors[0] for _, _, emperors in agent.notes[first + 1 : second]} == {0, 1, 2, 3}

@@ -1,4 +1,4 @@
-"""`tetrarchia eval`: what a person types, sees and keeps."""
+"""`tetrarchia eval`: options, output and files."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ Command = Callable[..., "Ended"]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended and what it printed."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -37,7 +37,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Named(Agent):
-    """Plays the first legal action under any name."""
+    """Plays the first legal action; accepts any name."""
 
     name: str = ""
 
@@ -47,7 +47,7 @@ class Named(Agent):
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Types `tetrarchia eval ...` in an empty folder."""
+    """Return a function that runs `tetrarchia eval ...` in an empty folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
@@ -63,23 +63,23 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def games_of(path: Path) -> list[GameResult]:
-    """All but how long they took."""
+    """Return the games without the time taken."""
     return [replace(game, seconds=(0.0,) * 4) for game in load_match(path).games]
 
 
 def row_of(shown: Ended, *cells: str) -> str:
-    """The line of the terminal that begins with these."""
+    """Return the line of the output that begins with these cells."""
     (line,) = (line for line in shown.out.splitlines() if line.split()[: len(cells)] == list(cells))
     return line
 
 
-def test_the_help_teaches(run: Command) -> None:
+def test_help_has_panels_and_examples(run: Command) -> None:
     shown = run("--help")
-    for words in ("What is played", "Who plays", "How many games", "What is kept", "tetrarchia eval --agents planner --against greedy"):
+    for words in ("Rules", "Agents", "Games", "Output", "tetrarchia eval --agents planner --against greedy"):
         assert words in shown.out
 
 
-def test_a_tiny_run_is_shown_and_kept(run: Command) -> None:
+def test_results_are_shown_and_saved(run: Command) -> None:
     shown = run(*TINY)
     assert (shown.code, shown.err) == (0, "")
     assert "base game, level 4211, 20 games each, seeds 0 to 19" in shown.out
@@ -90,14 +90,14 @@ def test_a_tiny_run_is_shown_and_kept(run: Command) -> None:
     assert len(load_match(file).games) == 20
 
 
-def test_the_same_command_elsewhere_plays_the_same_games(run: Command) -> None:
+def test_same_command_plays_the_same_games(run: Command) -> None:
     run(*TINY, "--out", "first.jsonl")
     run(*TINY, "--out", "second.jsonl")
     run(*TINY, "--out", "other.jsonl", "--agents-seed", "1")
     assert games_of(Path("first.jsonl")) == games_of(Path("second.jsonl")) != games_of(Path("other.jsonl"))
 
 
-def test_the_same_command_again_goes_on_or_only_prints(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_command_continues_or_shows_again(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(*TINY)
     (file,) = first.saved
     whole, lines = games_of(file), file.read_bytes().splitlines(keepends=True)
@@ -108,44 +108,44 @@ def test_the_same_command_again_goes_on_or_only_prints(run: Command, monkeypatch
     assert run(*TINY).code == 0
 
 
-def test_ctrl_c_says_how_to_go_on(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_explains_how_to_continue(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Arena, "play", interrupted)
     shown = run(*TINY)
     assert shown.code == 130
-    assert shown.err == "tetrarchia: stopped; what was played is kept, and the same command goes on from there.\n"
+    assert "the same command continues" in shown.err
 
 
-def test_another_version_of_an_agent_plays_anew(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_an_agent_has_its_own_file(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     before, named = run(*TINY).saved, run(*TINY, "--out", "named.jsonl")
     monkeypatch.setattr(workers, "fingerprint", lambda agent: "changed")
     after, refused = run(*TINY).saved, run(*TINY, "--out", "named.jsonl")
     assert before != after
     assert (named.code, refused.code) == (0, 2)
-    assert "named.jsonl: it holds games of another version of random" in refused.err
+    assert "named.jsonl: it contains games of another version of random" in refused.err
     assert "choose another file or delete this one" in refused.err
 
 
-def test_a_rival_is_compared_in_a_sentence(run: Command) -> None:
+def test_one_comparison_is_shown_as_text(run: Command) -> None:
     shown = run(*TINY, "--against", "greedy", "--out", "both")
     assert shown.saved == [Path("both/random.jsonl"), Path("both/greedy.jsonl")]
     assert "random minus greedy on the same 20 seeds: games won " in shown.out
     assert "(McNemar's exact test); score " in shown.out
 
 
-def test_several_rivals_are_compared_in_a_table(run: Command) -> None:
+def test_several_comparisons_are_shown_as_a_table(run: Command) -> None:
     shown = run(*TINY, "--against", "random,greedy", "--against", "greedy,random", "--level", "4200,5300", "--table", "all.csv")
-    assert "random minus the others on the same seeds; each p is corrected for these 4 comparisons (Holm)." in shown.out
+    assert "p-values are corrected for 4 comparisons (Holm)" in shown.out
     for level in ("4200", "5300"):
-        assert row_of(shown, level, "greedy,random", "20", "0.0", "%")  # how often it wins
-        assert row_of(shown, level, "greedy,random", "20", "0.0", "(-16.1")  # how much more the first does
+        assert row_of(shown, level, "greedy,random", "20", "0.0", "%")  # win rate
+        assert row_of(shown, level, "greedy,random", "20", "0.0", "(-16.1")  # difference
     assert row_of(shown, "all", "random", "40")
     rows = list(csv.DictReader(Path("all.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["level"], row["agent"]) for row in rows[:3]] == [("4200", "random"), ("4200", "random,greedy"), ("4200", "greedy,random")]
     assert [row["p"] for row in rows[:2]] == ["", "1.0"]
-    assert {"won, low", "won, high", "random minus this, score, low", "rome fell", "ms a decision"} <= set(rows[0])
+    assert {"won, low", "won, high", "random minus this, score, low", "rome fell", "ms per decision"} <= set(rows[0])
 
 
 def test_players_share_the_emperors(run: Command) -> None:
@@ -166,7 +166,7 @@ def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest
     monkeypatch.setitem(AGENTS, "named", AgentType("named", "", f"{__name__}:Named"))
     failed = run("--agents", "named:a/b", "--against", "named:a-b", "--games", "1", "--out", "both")
     assert failed.code == 2
-    assert "out: named:a/b and named:a-b would both be kept in both/named-a-b.jsonl" in failed.err
+    assert "named:a/b and named:a-b have the same file both/named-a-b.jsonl" in failed.err
     assert not Path("both").exists()
 
 
@@ -177,7 +177,7 @@ def test_a_scenario(run: Command) -> None:
 
 
 @pytest.mark.slow
-def test_a_sweep_is_a_map(run: Command) -> None:
+def test_many_levels_are_shown_as_a_map(run: Command) -> None:
     pytest.importorskip("matplotlib")
     words = ("--agents", "random", "--games", "1", "--max-turns", "2", "--workers", "1", "--level", "rulebook")
     shown = run(*words, "--against", "greedy", "--plot", "map.svg", "--table", "map.json")
@@ -190,7 +190,7 @@ def test_a_sweep_is_a_map(run: Command) -> None:
     assert len(json.loads(Path("map.json").read_text(encoding="utf-8"))) == 2 * 81
 
 
-def test_cross_play_is_matrices_and_files_that_the_page_is_made_of(run: Command) -> None:
+def test_cross_play_shows_matrices_and_saves_files_for_the_page(run: Command) -> None:
     pytest.importorskip("matplotlib")
     shown = run("--agents", "random,greedy", "--cross-play", "--games", "3", "--out", "crossplay", "--table", "t.md", "--plot", "p.png")
     assert "saved: 12 files in crossplay" in shown.out
@@ -203,11 +203,11 @@ def test_cross_play_is_matrices_and_files_that_the_page_is_made_of(run: Command)
     Path("crossplay").rename("results/crossplay")
     page = run("--report", "results", "--out", "page.md")
     assert page.out == "written: page.md\n"
-    assert "## Cross-play" in Path("page.md").read_text(encoding="utf-8")
+    assert "<!-- begin crossplay pairs -->" in Path("page.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("plot", ["bars.png", "bars.svg"])
-def test_a_few_levels_are_bars(run: Command, plot: str) -> None:
+def test_few_levels_are_plotted_as_bars(run: Command, plot: str) -> None:
     pytest.importorskip("matplotlib")
     shown = run(*TINY, "--level", "4200,4211", "--plot", plot)
     assert f"written: {plot}" in shown.out
@@ -226,7 +226,7 @@ def test_a_few_levels_are_bars(run: Command, plot: str) -> None:
         ),
     ],
 )
-def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words: tuple[str, ...]) -> None:
+def test_command_on_the_page_makes_the_same_file(run: Command, words: tuple[str, ...]) -> None:
     run("--agents", "random", "--games", "1", *words, "--out", "first.jsonl")
     spec = load_match("first.jsonl").spec
     assert run(*repeat_command(spec, "second.jsonl").split()[2:]).code == 0
@@ -235,7 +235,7 @@ def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "message"),
     [
         (("--agents", "nero"), "unknown agent 'nero': choose from random, greedy, planner"),
         (("--agents", "random:luck=2"), "agent random has no option 'luck'"),
@@ -243,33 +243,33 @@ def test_the_command_that_the_page_tells_makes_the_same_file(run: Command, words
         (("--agents", "planner:beam=0"), "planner:beam must be from 1 to"),
         (("--agents", "random,greedy", "--players", "3"), "agents must be one name or 3 names"),
         (("--players", "5"), "players must be 1 to 4; got 5"),
-        (("--against", "random"), "against: random would be compared with itself"),
+        (("--against", "random"), "against must differ from the other line-ups; got random twice"),
         (("--against", "nero"), "unknown agent 'nero'"),
         (("--level", "4200,42"), "a level is a string of four digits"),
         (("--level", "4291"), "extra Revolts must be 0 to 3, not '9'"),
         (("--level", "rulebook", "--modules", "pirates"), "fewer than 3 fleets"),
         (("--level", "4200", "--scenario", "danube_wars"), "sets the level and the modules"),
         (("--games", "0"), "games is a whole number from 1 on, not 0"),
-        (("--seed", "-1"), "a seed is a whole number"),
-        (("--workers", "0"), "workers is a whole number from 1 on, not 0"),
+        (("--seed", "-1"), "first_seed is a whole number"),
+        (("--workers", "0"), "workers must be a whole number from 1 on; got 0"),
         (("--max-turns", "0"), "max_turns is a whole number"),
-        (("--cross-play",), "cross-play: give at least two agents, with commas, not 'random'"),
+        (("--cross-play",), "cross-play needs at least two agents, separated by commas; got 'random'"),
         (("--agents", "random,greedy", "--cross-play", "--players", "2"), "give neither against nor players"),
-        (("--plot", "plot.jpg"), "a picture is written as .png or .svg, not '.jpg'"),
-        (("--table", "table.xlsx"), "a table is written as .md, .csv, .json, not '.xlsx'"),
+        (("--plot", "plot.jpg"), "plot must end in .png or .svg; got 'plot.jpg'"),
+        (("--table", "table.xlsx"), "table must end in .md, .csv, .json; got 'table.xlsx'"),
         (("--table", "nowhere/table.md"), "there is no folder nowhere"),
         (("--out", "nowhere/run.jsonl"), "there is no folder nowhere"),
-        (("--out", "folder"), "one line-up is kept in a file that ends with .jsonl, not 'folder'"),
-        (("--out", "run.txt"), "one line-up is kept in a file that ends with .jsonl, not 'run.txt'"),
-        (("--against", "greedy", "--out", "run.jsonl"), "several line-ups are kept in a folder, a file for each, not 'run.jsonl'"),
-        (("--against", "greedy", "--out", "file.txt"), "several line-ups are kept in a folder, a file for each, not 'file.txt'"),
+        (("--out", "folder"), "out must be a file that ends in .jsonl for one line-up; got 'folder'"),
+        (("--out", "run.txt"), "out must be a file that ends in .jsonl for one line-up; got 'run.txt'"),
+        (("--against", "greedy", "--out", "run.jsonl"), "out must be a folder for several line-ups; got 'run.jsonl'"),
+        (("--against", "greedy", "--out", "file.txt"), "out must be a folder for several line-ups; got 'file.txt'"),
         (("--out", "empty.jsonl"), "results empty.jsonl: it is empty"),
-        (("--out", "old.jsonl"), "environment 'tetrarchia_v9', not 1 and 'tetrarchia_v0'"),
-        (("--out", "kept.jsonl"), "it holds another match, of games 2, not 20: choose another file"),
-        (("--report", "folder"), "report: the page is made of kept results alone"),
+        (("--out", "old.jsonl"), "must be 1 and 'tetrarchia_v0'; got 1 and 'tetrarchia_v9'"),
+        (("--out", "kept.jsonl"), "it contains another match, with games 2, not 20"),
+        (("--report", "folder"), "report takes no other option than out; got agents, games, workers"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_nothing_is_played(run: Command, words: tuple[str, ...], sentence: str) -> None:
+def test_user_error_is_one_line_and_nothing_is_played(run: Command, words: tuple[str, ...], message: str) -> None:
     pytest.importorskip("matplotlib")
     run("--agents", "random", "--games", "2", "--out", "kept.jsonl")
     Path("folder").mkdir()
@@ -279,12 +279,12 @@ def test_a_mistake_is_one_sentence_and_nothing_is_played(run: Command, words: tu
     before = sorted(Path().rglob("*.jsonl"))
     failed = run(*TINY, *words)
     assert (failed.code, failed.out) == (2, "")
-    assert sentence in failed.err
+    assert message in failed.err
     assert len(failed.err.splitlines()) == 1
     assert sorted(Path().rglob("*.jsonl")) == before
 
 
-def test_a_page_of_no_results_is_refused(run: Command) -> None:
+def test_report_without_results_is_refused(run: Command) -> None:
     failed = run("--report", "results", "--out", "page.md")
     assert failed.code == 2
-    assert "there are no results to report in results" in failed.err
+    assert "there are no results in results" in failed.err

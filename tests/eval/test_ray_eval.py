@@ -1,4 +1,4 @@
-"""`tetrarchia eval --ray` on a real cluster of two nodes, which are raylets of this machine with a processor each."""
+"""`tetrarchia eval --ray` on a cluster of two nodes: raylets on this machine with one processor each."""
 
 import os
 import shutil
@@ -22,14 +22,14 @@ from tetrarchia_eval.result_files import load_match
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray's own warnings are not ours to mend
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray's own warnings
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval")]
+PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
 GAMES = 400
 MATCH = ("--agents", "planner:beam=4", "--level", "4211", "--games", str(GAMES))
 SHORT = ("--agents", "planner:beam=4", "--level", "4211", "--games", "200")
-LONG = (*SHORT[:-1], "100000")  # no machine is so fast that it needs no cluster for them
+LONG = (*SHORT[:-1], "100000")  # more than this process plays alone
 SMALL = {"object_store_memory": 100_000_000}
 OWN_AGENT = """
 import os
@@ -43,7 +43,7 @@ class Mine(Agent):
         if "MINE" not in os.environ:
             raise ValueError("there is no MINE here")
     def act(self, games, masks, env_ids):
-        time.sleep(0.05)  # else no other worker is worth its start
+        time.sleep(0.05)  # slow enough to start other workers
         first = os.environ["MINE"] == "first"
         return masks.argmax(axis=1) if first else masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 """
@@ -51,7 +51,7 @@ class Mine(Agent):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Of one node; tests add a second."""
+    """Start a cluster of one node; tests add a second."""
     found = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **SMALL})
     yield found
     found.shutdown()
@@ -59,7 +59,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def empty_cluster() -> Iterator[Any]:
-    """A head that plays nothing."""
+    """Start a head node without processors."""
     found = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **SMALL})
     yield found
     found.shutdown()
@@ -86,14 +86,14 @@ def started(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[
 
 
 def run(folder: Path, *words: str, **environment: str) -> tuple[int, str]:
-    """Exit code and what was printed."""
+    """Return exit code and output."""
     command = started(folder, *words, **environment)
     text, _ = command.communicate(timeout=500)
     return command.returncode, text
 
 
 def games_of(path: Path) -> list[GameResult]:
-    """What two plays of the same games must agree in: how long they took is another matter."""
+    """Return the games without the time taken."""
     return [replace(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in load_match(path, unfinished_ok=True).games]
 
 
@@ -112,11 +112,11 @@ def test_two_nodes_play_the_games_of_one_core(cluster: Any, one_core: Sequence[G
     cluster.remove_node(second)
     assert code == 0, text
     assert games_of(tmp_path / "match.jsonl") == one_core
-    assert "2 nodes of Ray" in text
+    assert "2 Ray nodes" in text
     assert "games/s" in text
 
 
-def test_a_lost_node_costs_nothing_but_time(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
+def test_lost_node_does_not_change_the_games(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
     second = cluster.add_node(num_cpus=1, **SMALL)
     cluster.wait_for_nodes()
     command = started(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
@@ -130,7 +130,7 @@ def test_a_lost_node_costs_nothing_but_time(cluster: Any, one_core: Sequence[Gam
     assert "aylet" not in text
 
 
-def test_a_killed_command_goes_on_with_ray_or_without(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
+def test_killed_command_is_continued_with_or_without_ray(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
     file, copy = tmp_path / "match.jsonl", tmp_path / "copy.jsonl"
     command = started(tmp_path, *MATCH, "--out", file.name, "--ray", cluster.address)
     wait_for_games(file, GAMES // 8, command)
@@ -144,7 +144,7 @@ def test_a_killed_command_goes_on_with_ray_or_without(cluster: Any, one_core: Se
     assert games_of(file) == games_of(copy) == one_core
 
 
-def test_a_cluster_of_this_machine_alone(tmp_path: Path) -> None:
+def test_local_cluster(tmp_path: Path) -> None:
     code, text = run(tmp_path, *SHORT, "--ray", "--workers", "1", "--out", "match.jsonl", RAY_ADDRESS="")
 
     assert code == 0, text
@@ -160,37 +160,37 @@ def test_a_finished_file_needs_no_cluster(tmp_path: Path) -> None:
 
 @contextmanager
 def listening() -> Iterator[str]:
-    """A port where nobody answers."""
+    """Open a port that does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
 def refused(folder: Path, *words: str, **environment: str) -> str:
-    """The one sentence of a command that ends with exit code 2."""
+    """Return the one line of a command that ends with exit code 2."""
     code, text = run(folder, *words, "--out", "match.jsonl", **environment)
     assert code == 2, text
-    [sentence] = text.splitlines()
-    return sentence
+    [message] = text.splitlines()
+    return message
 
 
 @pytest.mark.parametrize("address", ["nonsense", "host:port", "http://127.0.0.1:6379", "127.0.0.1:99999"])
-def test_what_is_no_address(address: str, tmp_path: Path) -> None:
-    assert "ray: an address is HOST:PORT of a cluster's head" in refused(tmp_path, *SHORT, "--ray", address)
+def test_invalid_address(address: str, tmp_path: Path) -> None:
+    assert "ray must be HOST:PORT of the head node" in refused(tmp_path, *SHORT, "--ray", address)
 
 
-def test_an_address_where_nothing_is(tmp_path: Path) -> None:
-    assert "ray: no cluster is at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", "127.0.0.1:1")
-    assert "ray: no cluster is at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", RAY_ADDRESS="127.0.0.1:1")
+def test_address_without_a_cluster(tmp_path: Path) -> None:
+    assert "ray: there is no cluster at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", "127.0.0.1:1")
+    assert "ray: there is no cluster at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", RAY_ADDRESS="127.0.0.1:1")
 
 
-def test_an_address_of_something_else(tmp_path: Path) -> None:
+def test_address_of_another_service(tmp_path: Path) -> None:
     with listening() as address:
-        assert f"what answers at '{address}' is no Ray cluster" in refused(tmp_path, *SHORT, "--ray", address)
+        assert f"'{address}' is not a Ray cluster" in refused(tmp_path, *SHORT, "--ray", address)
 
 
 @contextmanager
 def node(address: str, python: str, folder: Path, **environment: str) -> Iterator[None]:
-    """One more, whose workers are processes of this Python."""
+    """Start a node whose workers run this Python."""
     words = [python, "-m", "ray.scripts.scripts", "start", f"--address={address}", "--num-cpus=1", "--block"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with subprocess.Popen(words, cwd=folder, env={**kept, **environment}, stdout=-3, stderr=-3, start_new_session=True) as process:
@@ -201,7 +201,7 @@ def node(address: str, python: str, folder: Path, **environment: str) -> Iterato
 
 
 def bare_python(folder: Path) -> str:
-    """With Ray, but without this package."""
+    """Return a Python with Ray but without this package."""
     venv.create(folder, symlinks=True)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "ray.pth").write_text(f"{Path(ray.__file__).parents[1]}\n", encoding="utf-8")
@@ -210,35 +210,35 @@ def bare_python(folder: Path) -> str:
 
 def test_a_node_without_this_package(empty_cluster: Any, tmp_path: Path) -> None:
     with node(empty_cluster.address, bare_python(tmp_path / "venv"), tmp_path):
-        sentence = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
+        message = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
 
-    assert "cannot load tetrarchia (No module named 'tetrarchia_" in sentence
-    assert sentence.endswith(f"install version {__version__} there")
-    assert games_of(tmp_path / "match.jsonl")  # what this process had played
+    assert "cannot import tetrarchia (No module named 'tetrarchia_" in message
+    assert message.endswith(f"install version {__version__} there")
+    assert games_of(tmp_path / "match.jsonl")  # played by this process
 
 
 def test_a_node_with_another_version(empty_cluster: Any, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tetrarchia_env", tmp_path / "other" / "tetrarchia_env")
-    front_door = tmp_path / "other" / "tetrarchia_env" / "__init__.py"
-    front_door.write_text(front_door.read_text(encoding="utf-8").replace(f'"{__version__}"', '"9.9"'), encoding="utf-8")
+    init = tmp_path / "other" / "tetrarchia_env" / "__init__.py"
+    init.write_text(init.read_text(encoding="utf-8").replace(f'"{__version__}"', '"9.9"'), encoding="utf-8")
     path = os.pathsep.join([str(tmp_path / "other"), *PACKAGES])
 
     with node(empty_cluster.address, sys.executable, tmp_path, PYTHONPATH=path):
-        sentence = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
+        message = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
 
-    assert f"has version 9.9 of tetrarchia, not {__version__}: install the same on all nodes" in sentence
+    assert f"has version 9.9 of tetrarchia, not {__version__}: install the same version on all nodes" in message
 
 
-@pytest.mark.parametrize(("there", "sentence"), [({}, "there is no MINE here"), ({"MINE": "last"}, "has another version of mine.Mine")])
-def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[str, str], sentence: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("there", "message"), [({}, "there is no MINE here"), ({"MINE": "last"}, "has another version of mine.Mine")])
+def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[str, str], message: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_AGENT, encoding="utf-8")
     words = ("--agents", "mine.Mine", *LONG[2:], "--ray", empty_cluster.address)
 
     with node(empty_cluster.address, sys.executable, tmp_path, PYTHONPATH=os.pathsep.join(PACKAGES), **there):
-        assert sentence in refused(tmp_path, *words, MINE="first")
+        assert message in refused(tmp_path, *words, MINE="first")
 
 
-def test_sigterm_is_one_sentence(cluster: Any, tmp_path: Path) -> None:
+def test_sigterm_is_reported_in_one_line(cluster: Any, tmp_path: Path) -> None:
     command = started(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
     wait_for_games(tmp_path / "match.jsonl", GAMES // 8, command)
 
@@ -246,4 +246,4 @@ def test_sigterm_is_one_sentence(cluster: Any, tmp_path: Path) -> None:
 
     text, _ = command.communicate(timeout=100)
     assert command.returncode == 2, text
-    assert text.splitlines()[-1].startswith("tetrarchia: ray: this command or its cluster was told to end: what was done is kept")
+    assert text.splitlines()[-1].startswith("tetrarchia: ray: the command or its cluster was terminated: finished games are kept")

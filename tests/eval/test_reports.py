@@ -1,7 +1,8 @@
-"""Tables, pictures and the page of results, from small made-up matches."""
+"""Tables, plots and the results page, from small synthetic matches."""
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,32 @@ import pytest
 
 from helpers.made_up_runs import match, spec
 from helpers.made_up_runs import save as keep
-from tetrarchia_eval.analysis import ad_hoc_teams, compare_games, pair_matrix, pair_teams, summarize
-from tetrarchia_eval.match import Match, repeat_command, rules_label, team_label
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_eval.analysis import ad_hoc_teams, compare_games, level_grid, pair_matrix, pair_teams, summarize
+from tetrarchia_eval.console import ProgressTracker, show
+from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS, Match, repeat_command, rules_label, team_label
+from tetrarchia_eval.page import fill, write_report
 from tetrarchia_eval.plots import bars, heat_map, matrix_plot, save
 from tetrarchia_eval.result_files import load_match
-from tetrarchia_eval.result_tables import Column, Table, figure, gain, milliseconds, p_value, percent, points, write_table
-from tetrarchia_eval.results_page import write_report
 from tetrarchia_eval.statistics import Estimate, wilson
-from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, grid
+from tetrarchia_eval.tables import (
+    Column,
+    Table,
+    escape_markdown,
+    mean,
+    mean_difference,
+    milliseconds,
+    p_value,
+    percent,
+    percentage_points,
+    write_table,
+)
+
+MARKUP = "<img src=x onerror=alert(1)> [link](javascript:alert(1)) `code` *bold* _slanted_ a|b\n# head \x1b[31m &lt; $x$ https://x.y \\*"
 
 
 def keep_all(folder: Path) -> Path:
-    """Files of every chapter."""
+    """Write files for every section."""
     for name in ("strong", "weak"):
         keep(folder / f"main/{name}.jsonl", match(name, ("4200", "4222"), 40))
         keep(folder / f"ladder/{name}.jsonl", match(name, ("4222",), 20))
@@ -44,7 +59,7 @@ def results(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of all chapters."""
+    """Return a page with all sections."""
     pytest.importorskip("matplotlib")
     return page_of(keep_all(tmp_path_factory.mktemp("kept") / "results"))
 
@@ -61,20 +76,20 @@ def page_of(results: Path) -> Path:
     [
         (percent(Estimate(0.623, 0.591, 0.654)), "62.3 % (59.1 to 65.4)"),
         (percent(0.5), "50.0 %"),
-        (points(Estimate(0.123, -0.0001, 0.2)), "+12.3 (0.0 to 20.0)"),
-        (points(Estimate(-0.123, -0.2, -0.05)), "-12.3 (-20.0 to -5.0)"),
-        (points(Estimate(0.0, -0.05, 0.05)), "0.0 (-5.0 to 5.0)"),
-        (figure(Estimate(4.21, 4.016, 4.4)), "4.21 (4.02 to 4.40)"),
+        (percentage_points(Estimate(0.123, -0.0001, 0.2)), "+12.3 (0.0 to 20.0)"),
+        (percentage_points(Estimate(-0.123, -0.2, -0.05)), "-12.3 (-20.0 to -5.0)"),
+        (percentage_points(Estimate(0.0, -0.05, 0.05)), "0.0 (-5.0 to 5.0)"),
+        (mean(Estimate(4.21, 4.016, 4.4)), "4.21 (4.02 to 4.40)"),
         (milliseconds(12.3), "12.30"),
         (milliseconds(0.05), "0.050"),
         (milliseconds(0.00341), "0.0034"),
         (milliseconds(0.0), "0.00"),
-        (gain(0.5), "+0.50"),
+        (mean_difference(0.5), "+0.50"),
         (p_value(0.0123), "0.0123"),
         (p_value(0.0), "< 0.0001"),
     ],
 )
-def test_figures_are_written_in_one_way(written: str, text: str) -> None:
+def test_cell_formats(written: str, text: str) -> None:
     assert written == text
 
 
@@ -89,7 +104,7 @@ def test_table_as_markdown() -> None:
     assert TABLE.markdown() == expected
 
 
-def test_table_as_csv_and_json_keeps_the_numbers(tmp_path: Path) -> None:
+def test_csv_and_json_keep_unrounded_numbers(tmp_path: Path) -> None:
     for ending in (".md", ".csv", ".json"):
         write_table(TABLE, tmp_path / f"table{ending}")
     rows = list(csv.reader((tmp_path / "table.csv").read_text(encoding="utf-8").splitlines()))
@@ -97,13 +112,57 @@ def test_table_as_csv_and_json_keeps_the_numbers(tmp_path: Path) -> None:
     assert rows[1:] == [["a|b", "1000", "0.5", "0.25", "0.75"], ["c", "20", "", "", ""]]
     content = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
     assert content[0] == {"agent": "a|b", "games": 1000, "won": {"value": 0.5, "low": 0.25, "high": 0.75}}
-    with pytest.raises(ValueError, match="xlsx"):
+    with pytest.raises(TetrarchiaError, match="xlsx"):
         write_table(TABLE, tmp_path / "table.xlsx")
 
 
-def test_row_of_the_wrong_length_is_refused() -> None:
-    with pytest.raises(ValueError, match="2 cells, not 1"):
-        Table([Column("a"), Column("b")], [("c",)])
+@pytest.mark.parametrize(
+    "name",
+    ["planner:beam=64", "ppo:runs/mine/final", "my_module.MyAgent", "mare_nostrvm + dux", "< 0.0001", "East \\ West", "random,greedy"],
+)
+def test_common_names_need_no_escape(name: str) -> None:
+    assert escape_markdown(name) == name
+
+
+def test_markup_in_names_is_escaped() -> None:
+    text = escape_markdown(MARKUP)
+
+    assert "\n" not in text
+    assert "\x1b" not in text
+    for sign in ("<", "[", "`", "*", "&", "$"):
+        assert re.search(rf"(?<!\\)(\\\\)*{re.escape(sign)}", text) is None
+    assert ":\\//x.y" in text
+    lines = Table([Column(MARKUP), Column("won")], [[MARKUP, 1]]).markdown().splitlines()
+    assert [len(re.findall(r"(?<!\\)\|", line)) for line in lines] == [3, 3, 3]
+
+
+def test_terminal_output_has_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    show(MARKUP)
+    show(Table([Column(MARKUP)], [[MARKUP]]))
+    tracker = ProgressTracker(3)
+    tracker.begin("a\x1b[2Jb", [])
+
+    assert "\x1b" not in capsys.readouterr().out + tracker.text()
+
+
+def test_dollar_signs_in_names_are_not_formulas(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+
+    save(bars("$\\frac$", {"a$_{$": {"4211": Estimate(0.5, 0.4, 0.6)}}), tmp_path / "bars.svg")
+
+    assert (tmp_path / "bars.svg").stat().st_size > 0
+
+
+def test_fill_replaces_only_the_text_between_markers() -> None:
+    page = "Prose.\n<!-- begin table -->\nold\n<!-- end table -->\nMore prose.\n"
+
+    assert fill(page, {"table": "new\n"}, "page.md") == page.replace("old", "new")
+
+
+@pytest.mark.parametrize("text", ["", "<!-- end table -->\n<!-- begin table -->\n"])
+def test_missing_markers_are_refused(text: str) -> None:
+    with pytest.raises(TetrarchiaError, match=r"^page\.md must have the markers"):
+        fill(text, {"table": "new"}, "page.md")
 
 
 @pytest.mark.parametrize(
@@ -119,72 +178,85 @@ def test_row_of_the_wrong_length_is_refused() -> None:
         ),
     ],
 )
-def test_command_makes_the_run_again(played: Match, words: str) -> None:
+def test_command_that_repeats_a_match(played: Match, words: str) -> None:
     assert repeat_command(played.spec, "results/main/x.jsonl") == f"tetrarchia eval {words} --out results/main/x.jsonl"
 
 
-def test_team_takes_as_few_names_as_it_can() -> None:
+def test_team_label_is_as_short_as_possible() -> None:
     """R13.1."""
     assert [team_label(tuple(agents)) for agents in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
 
 
-def test_rules_are_told_in_the_games_words() -> None:
+def test_rules_label() -> None:
     assert rules_label(spec("weak")) == "base game"
     assert rules_label(spec("weak", scenario="danube_wars", variants=["imperivm"])) == "danube_wars + imperivm"
-    assert rules_label(spec("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + 50 turns at most"
+    assert rules_label(spec("weak", fixed_setup=True, max_turns=50)) == "base game + fixed set-up + at most 50 turns"
 
 
-def pictures() -> dict[str, Any]:
+def plots() -> dict[str, Any]:
     pytest.importorskip("matplotlib")
     rates = {"strong": {"4200": wilson(8, 10), "4211": wilson(0, 10)}, "weak": {"4200": wilson(10, 10)}}
     matrix = pair_matrix([match(team.agents) for team in pair_teams(["strong", "weak"])[1:]])
     return {
         "bars": bars("Win rates", rates, "level"),
-        "heat": heat_map("81 levels", grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
-        "all": heat_map("256 levels", grid(dict.fromkeys(EVERY_LEVEL, 0.25))),
+        "heat": heat_map("81 levels", level_grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
+        "all": heat_map("256 levels", level_grid(dict.fromkeys(ALL_LEVELS, 0.25))),
         "matrix": matrix_plot("Pairs", matrix, "East", "West"),
     }
 
 
 @pytest.mark.slow
-def test_pictures_are_png_and_svg_and_the_same_again(tmp_path: Path) -> None:
+def test_plots_are_png_or_svg_and_reproducible(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         (tmp_path / folder).mkdir()
-        for name, picture in pictures().items():
-            save(picture, tmp_path / folder / f"{name}.png")
-            save(picture, tmp_path / folder / f"{name}.svg")
+        for name, plot in plots().items():
+            save(plot, tmp_path / folder / f"{name}.png")
+            save(plot, tmp_path / folder / f"{name}.svg")
     for path in (tmp_path / "first").iterdir():
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG\r\n" if path.suffix == ".png" else b"<?xml")
         assert content == (tmp_path / "second" / path.name).read_bytes(), path.name
-    with pytest.raises(ValueError, match="jpg"):
-        save(pictures()["bars"], tmp_path / "bars.jpg")
+    with pytest.raises(TetrarchiaError, match="jpg"):
+        save(plots()["bars"], tmp_path / "bars.jpg")
 
 
-def test_missing_matplotlib_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ValueError, match=r'pip install "tetrarchia\[plots\]"'):
+    with pytest.raises(TetrarchiaError, match=r'pip install "tetrarchia\[plots\]"'):
         bars("Win rates", {"a": {"4200": wilson(1, 2)}})
 
 
 @pytest.mark.slow
-def test_page_has_every_chapter_and_its_pictures(page: Path) -> None:
+def test_page_has_every_section_and_its_plots(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    chapters = [line for line in text.splitlines() if line.startswith("## ")]
-    assert chapters == [
-        "## Win rates at the standard levels",
-        "## How much search is worth",
-        "## All levels",
-        "## The historical scenarios",
-        "## Variants and modules",
-        "## Cross-play and ad hoc teamwork",
-        "## How the numbers are made",
-    ]
-    assert "`make results`" in text.partition("\n## ")[0]
+    for section in ("main", "ladder", "scenarios", "options"):
+        for part in ("rates", "comparisons", "endings", "scores", "commands"):
+            assert f"<!-- begin {section} {part} -->" in text
+    for part in ("sweep rates", "sweep digits", "sweep leads", "crossplay pairs", "crossplay ad hoc", "crossplay emperors", "versions"):
+        assert f"<!-- begin {part} -->" in text
     for name in ("standard-levels", "ladder", "sweep-strong", "sweep-weak", "scenarios", "options", "crossplay-pair", "crossplay-ad-hoc"):
         assert f"](pictures/results/{name}.svg)" in text
         assert (page.parent / f"pictures/results/{name}.svg").is_file()
         assert (page.parent / f"pictures/results/{name}.png").is_file()
+
+
+def test_page_of_the_project_has_all_markers() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    begins = re.findall(r"^<!-- begin (.*) -->$", text, re.MULTILINE)
+
+    assert begins == re.findall(r"^<!-- end (.*) -->$", text, re.MULTILINE)
+    assert len(begins) == len(set(begins)) == 31
+
+
+@pytest.mark.slow
+def test_prose_of_an_existing_page_is_kept(page: Path, results: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    edited = results.parent / "edited.md"
+    edited.write_text(text.replace("# Results\n", "# Results\n\nProse.\n").replace("| strong |", "| stale |"), encoding="utf-8")
+
+    write_report(results, edited)
+
+    assert edited.read_text(encoding="utf-8") == text.replace("# Results\n", "# Results\n\nProse.\n")
 
 
 @pytest.mark.slow
@@ -194,14 +266,14 @@ def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
     rates = [percent(summarize(games).win_rate) for games in (strong[:40], strong[40:])]
     assert f"| strong | {rates[0]} | {rates[1]} |" in text
     assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
-    assert "strong `0123456789ab`, weak `0123456789ab`." in text
+    assert "strong `0123456789ab`, weak `0123456789ab`" in text
     assert text.count("tetrarchia eval ") == len(list(results.rglob("*.jsonl")))
     test = compare_games(("strong", strong[:40]), ("weak", weak))
-    assert f"| 4200 | strong | weak | 40 | {points(test.wins.difference)} |" in text
+    assert f"| 4200 | strong | weak | 40 | {percentage_points(test.wins.difference)} |" in text
 
 
 @pytest.mark.slow
-def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None:
+def test_page_is_reproducible(page: Path, results: Path) -> None:
     first, second = page.parent, page_of(results).parent
     files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
     assert len(files) == 17
@@ -209,22 +281,22 @@ def test_page_is_the_same_from_the_same_files(page: Path, results: Path) -> None
         assert (first / file).read_bytes() == (second / file).read_bytes(), file
 
 
-def test_page_leaves_out_chapters_without_files(tmp_path: Path) -> None:
+def test_new_page_has_only_sections_with_files(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     keep(tmp_path / "results/scenarios/weak.jsonl", match("weak", scenario="great_persian_war"))
     text = page_of(tmp_path / "results").read_text(encoding="utf-8")
     assert "great_persian_war" in text
-    assert "standard levels" not in text
-    assert "same seeds" not in text.partition("## How")[0]
+    assert "<!-- begin main" not in text
+    assert "<!-- begin crossplay" not in text
 
 
 def test_page_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no results to report"):
+    with pytest.raises(TetrarchiaError, match="there are no results in"):
         write_report(tmp_path / "results", tmp_path / "results.md")
 
 
-def test_page_into_no_folder_is_refused(results: Path) -> None:
-    with pytest.raises(ValueError, match="no folder"):
+def test_page_in_a_missing_folder_is_refused(results: Path) -> None:
+    with pytest.raises(TetrarchiaError, match="nowhere"):
         write_report(results, results / "nowhere/results.md")
 
 
@@ -232,12 +304,12 @@ def test_page_into_no_folder_is_refused(results: Path) -> None:
     ("file", "other", "reason"),
     [
         ("main/other.jsonl", match("middling", modules=["dux"]), "keep them in different folders"),
-        ("main/again.jsonl", match("weak", ("4222",), 3), "both hold the game of weak at level 4222 with seed 0"),
+        ("main/again.jsonl", match("weak", ("4222",), 3), "both contain the game of weak at level 4222 with seed 0"),
         ("crossplay/pair/ad-hoc.jsonl", match(("weak", "strong", "weak", "weak")), "pair play gives"),
         (
             "search/turns.jsonl",
             match("weak"),
-            r"no chapter reads .*search/turns\.jsonl: a result file belongs in one of main, ladder, sweep, ",
+            r"must be in one of main, ladder, sweep, .*; got .*search/turns\.jsonl",
         ),
         ("crossplay/ad-hoc/other.jsonl", match("middling", ("4211",)), "different levels"),
     ],
@@ -254,5 +326,5 @@ def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Matc
             *results.glob("scenarios/*"),
         ):
             path.unlink()
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(TetrarchiaError, match=reason):
         page_of(results)

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import statistics
 from tetrarchia_eval.statistics import (
     bootstrap_mean,
@@ -54,7 +55,7 @@ def test_wilson_never_leaves_what_a_share_can_be() -> None:
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 0), (3, 2), (-1, 5)])
 def test_wilson_refuses_impossible_counts(wins: int, games: int) -> None:
-    with pytest.raises(ValueError, match=f"not {wins} of {games}"):
+    with pytest.raises(TetrarchiaError, match=f"not {wins} of {games}"):
         wilson(wins, games)
 
 
@@ -170,7 +171,7 @@ def test_tango_is_symmetric_and_stays_between_minus_one_and_one(study: tuple[int
 
 @pytest.mark.parametrize("study", [(0, 0, 0), (2, 2, 3), (-1, 0, 3)])
 def test_tango_refuses_impossible_counts(study: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match=f"not {study[0]} and {study[1]} of {study[2]}"):
+    with pytest.raises(TetrarchiaError, match=f"not {study[0]} and {study[1]} of {study[2]}"):
         tango(*study)
 
 
@@ -222,10 +223,10 @@ def test_holm_of_a_worked_example() -> None:
 
 def test_nothing_to_compute_with_is_refused() -> None:
     for refused in (lambda: bootstrap_mean([], chance()), lambda: sign_flip([], chance()), lambda: compare_wins([], [])):
-        with pytest.raises(ValueError, match="at least one game"):
+        with pytest.raises(TetrarchiaError, match="at least one game"):
             refused()
 
 
 def test_columns_of_different_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="not 2 and 1"):
+    with pytest.raises(TetrarchiaError, match="not 2 and 1"):
         compare_wins([1, 0], [1])

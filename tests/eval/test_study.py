@@ -1,5 +1,6 @@
-"""Games kept for research: only with consent, one whole line each, and nothing of a stranger's file is believed."""
+"""Games recorded for research: consent, complete lines, checks of untrusted files, and the data set made from them."""
 
+import csv
 import json
 import os
 import subprocess
@@ -9,13 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from helpers.random_games import random_replay
+from tetrarchia_app.cli.app import run
 from tetrarchia_env import __version__
-from tetrarchia_env.notation import Replay
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.notation import Replay, action_id
 from tetrarchia_env.options import Options
-from tetrarchia_eval.study import GAMES, Player, StudyGame, append_game, new_person, read_study
+from tetrarchia_eval.study import GAMES_FILE, Player, StudyGame, append_game, game_rows, new_person, read_study, summary_table
 
 PERSON, PPO = Player("person", "0123456789abcdef", consent=True), Player("agent", "ppo")
 WRITE = """
@@ -31,12 +35,12 @@ for _ in range(20):
 
 @cache
 def replay() -> Replay:
-    """43 actions; Rome falls."""
+    """Return a game of 43 actions in which Rome falls."""
     return random_replay(Options(), 11, 1000)
 
 
 def game(*players: Player, played: Replay | None = None) -> StudyGame:
-    """The first player has all Emperors."""
+    """Return a game in which the first player has all Emperors."""
     kept = played or replay()
     number = len(kept.actions)
     return StudyGame(kept, players or (PERSON, PPO), (0, 0, 0, 0), (0,) * number, (1.5,) * (number - 1) + (None,), __version__)
@@ -44,81 +48,79 @@ def game(*players: Player, played: Replay | None = None) -> StudyGame:
 
 def line_of(folder: Path) -> dict[str, Any]:
     append_game(folder, game())
-    data: dict[str, Any] = json.loads((folder / GAMES).read_text())
-    (folder / GAMES).unlink()
+    data: dict[str, Any] = json.loads((folder / GAMES_FILE).read_text())
+    (folder / GAMES_FILE).unlink()
     return data
 
 
 def faults_of(folder: Path, text: str) -> list[str]:
-    (folder / GAMES).write_text(text, encoding="utf-8")
-    return [found for found in read_study(folder) if isinstance(found, str)]
+    (folder / GAMES_FILE).write_text(text, encoding="utf-8")
+    return read_study(folder)[1]
 
 
-def test_a_game_comes_back_as_it_was_kept(tmp_path: Path) -> None:
+def test_recorded_games_are_read_back(tmp_path: Path) -> None:
     append_game(tmp_path / "new", game())
     append_game(tmp_path / "new", game(Player("agent", "planner")))
 
-    kept = list(read_study(tmp_path / "new"))
-
-    assert kept == [game(), game(Player("agent", "planner"))]
-    assert (tmp_path / "new" / GAMES).stat().st_mode & 0o077 == 0  # nobody else's to read
+    assert read_study(tmp_path / "new") == ([game(), game(Player("agent", "planner"))], [])
+    assert (tmp_path / "new" / GAMES_FILE).stat().st_mode & 0o077 == 0  # readable by the owner only
 
 
-def test_without_consent_nothing_is_kept() -> None:
-    with pytest.raises(ValueError, match="a person has not agreed that the game is kept"):
+def test_game_without_consent_is_refused() -> None:
+    with pytest.raises(TetrarchiaError, match="has not consented"):
         game(Player("person", new_person()))
 
 
 @pytest.mark.parametrize("name", ["Anna", "0123456789ABCDEF", "0123456789abcdef0", "0123456789abcde\n"])
-def test_a_person_has_no_name(name: str) -> None:
-    with pytest.raises(ValueError, match="named by 16 hexadecimal digits, by nothing else"):
+def test_name_of_a_person_is_refused(name: str) -> None:
+    with pytest.raises(TetrarchiaError, match="16 hexadecimal digits"):
         game(Player("person", name, consent=True))
 
 
-def test_ids_of_persons_are_all_different() -> None:
+def test_ids_of_persons_are_different() -> None:
     assert len({new_person() for _ in range(1000)}) == 1000
     game(Player("person", new_person(), consent=True))
 
 
-def test_only_finished_games_are_kept() -> None:
-    with pytest.raises(ValueError, match="the game is not finished"):
+def test_unfinished_game_is_refused() -> None:
+    with pytest.raises(TetrarchiaError, match="the game is not finished"):
         game(played=random_replay(Options(), 11, 5))
 
 
 def test_every_action_has_a_player_and_a_time() -> None:
-    with pytest.raises(ValueError, match="as many of each, not 43, 1 and 43"):
+    with pytest.raises(TetrarchiaError, match="same length; got 43, 1 and 43"):
         StudyGame(replay(), (PPO,), (0, 0, 0, 0), (0,), (None,) * 43, __version__)
-    with pytest.raises(ValueError, match="numbers of its 1 players, four seats in all"):
+    with pytest.raises(TetrarchiaError, match="numbers of the 1 players, with four seats"):
         StudyGame(replay(), (PPO,), (0, 0, 0, 1), (0,) * 43, (None,) * 43, __version__)
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "message"),
     [
         ({"format": 2}, "format is 1"),
         ({"players": []}, "players is a list"),
-        ({"players": [{"kind": "person", "name": "0123456789abcdef"}]}, "a person has not agreed"),
+        ({"players": [{"kind": "person", "name": "0123456789abcdef"}]}, "has not consented"),
         ({"players": [{"kind": "person", "name": "Anna", "consent": True}]}, "16 hexadecimal digits"),
         ({"players": [{"kind": "ghost", "name": "x"}]}, "kind is person or agent, not 'ghost'"),
         ({"players": [{"kind": "agent", "name": "x" * 300}]}, "a name of at most 200 letters"),
         ({"seats": [0, 0, 0]}, "seats"),
-        ({"seats": [0, 0, 0, 9]}, "numbers of its 2 players"),
-        ({"deciders": [0] * 42}, "as many of each, not 43, 42 and 43"),
+        ({"seats": [0, 0, 0, 9]}, "numbers of the 2 players"),
+        ({"deciders": [0] * 42}, "same length; got 43, 42 and 43"),
         ({"seconds": [-1.0] * 43}, "seconds"),
         ({"seconds": ["soon"] * 43}, "seconds"),
         ({"address": "somewhere"}, "unknown entry 'address'"),
         ({"replay": {}}, "'format' is missing"),
     ],
 )
-def test_a_line_that_does_not_hold_is_told_in_a_sentence(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+def test_invalid_line_is_reported(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     faults = faults_of(tmp_path, json.dumps(line_of(tmp_path) | change))
 
     assert len(faults) == 1
-    assert faults[0].startswith(f"{tmp_path / GAMES}, line 1: ")
-    assert sentence in faults[0]
+    assert faults[0].startswith(f"{tmp_path / GAMES_FILE}, line 1: ")
+    assert message in faults[0]
 
 
-def test_a_game_that_cannot_have_been_played_is_left_out(tmp_path: Path) -> None:
+def test_impossible_game_is_reported(tmp_path: Path) -> None:
     data = line_of(tmp_path)
     data["replay"]["actions"][3][1] = "block"
 
@@ -126,60 +128,137 @@ def test_a_game_that_cannot_have_been_played_is_left_out(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, "\udcff", "null", "7", '{"format": NaN}', "[]", '"\\ud800"'])
-def test_a_damaged_line_does_not_hide_the_others(tmp_path: Path, text: str) -> None:
+def test_damaged_line_does_not_affect_the_others(tmp_path: Path, text: str) -> None:
     good = json.dumps(line_of(tmp_path))
-    (tmp_path / GAMES).write_bytes(f"{good}\n{text}\n\n{good}\n".encode("utf-8", "surrogateescape"))
+    (tmp_path / GAMES_FILE).write_bytes(f"{good}\n{text}\n\n{good}\n".encode("utf-8", "surrogateescape"))
 
-    found = list(read_study(tmp_path))
+    games, faults = read_study(tmp_path)
 
-    assert [isinstance(one, str) for one in found] == [False, True, False]
-    assert "line 2: " in str(found[1])
-
-
-def test_a_line_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
-    assert "more than 4000000 bytes; the rest of the file was not read" in faults_of(tmp_path, "[" * 9_000_000)[0]
+    assert games == [game()] * 2
+    assert len(faults) == 1
+    assert "line 2: " in faults[0]
 
 
-def test_after_an_interrupted_line_the_next_game_has_its_own(tmp_path: Path) -> None:
-    (tmp_path / GAMES).write_text('{"format": 1, "vers')
+def test_overlong_line_is_not_read_completely(tmp_path: Path) -> None:
+    assert "more than 4000000 bytes" in faults_of(tmp_path, "[" * 9_000_000)[0]
+
+
+def test_game_after_an_incomplete_line_has_its_own_line(tmp_path: Path) -> None:
+    (tmp_path / GAMES_FILE).write_text('{"format": 1, "vers')
 
     append_game(tmp_path, game())
 
-    assert [isinstance(one, str) for one in read_study(tmp_path)] == [True, False]
+    games, faults = read_study(tmp_path)
+    assert (games, len(faults)) == ([game()], 1)
 
 
-def test_a_folder_without_games_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no file there ends in .jsonl"):
-        list(read_study(tmp_path))
+def test_folder_without_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TetrarchiaError, match=r"must contain a file that ends in .jsonl"):
+        read_study(tmp_path)
 
 
-def test_what_a_full_disk_cut_off_is_taken_back(tmp_path: Path) -> None:
+def test_incomplete_line_on_a_full_disk_is_removed(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     append_game(tmp_path, game())
-    before = (tmp_path / GAMES).read_bytes()
+    before = (tmp_path / GAMES_FILE).read_bytes()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, limits[1]))
     try:
-        with pytest.raises(OSError, match=GAMES):
+        with pytest.raises(OSError, match=GAMES_FILE):
             append_game(tmp_path, game())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
-    assert (tmp_path / GAMES).read_bytes() == before
+    assert (tmp_path / GAMES_FILE).read_bytes() == before
 
 
-def test_threads_do_not_write_into_each_others_lines(tmp_path: Path) -> None:
+def test_threads_append_complete_lines(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: append_game(tmp_path, game()), range(40)))
 
-    assert list(read_study(tmp_path)) == [game()] * 40
+    assert read_study(tmp_path) == ([game()] * 40, [])
 
 
 @pytest.mark.slow
-def test_processes_do_not_write_into_each_others_lines(tmp_path: Path) -> None:
+def test_processes_append_complete_lines(tmp_path: Path) -> None:
     data = json.dumps(line_of(tmp_path))
     command = [sys.executable, "-c", WRITE, str(tmp_path), data]
     writers = [subprocess.Popen(command, env=os.environ) for _ in range(3)]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
 
-    assert list(read_study(tmp_path)) == [game()] * 60
+    assert read_study(tmp_path) == ([game()] * 60, [])
+
+
+def mixed_game(seed: int, *, persons: bool = True) -> StudyGame:
+    """Return a game in which a person plays Diocletian, thinking 2 or 4 seconds, and ppo the others without times."""
+    replay = random_replay(Options(level=["4200", "4211"]), seed, 1000)
+    number = len(replay.actions)
+    if not persons:
+        return StudyGame(replay, (PPO,), (0, 0, 0, 0), (0,) * number, (None,) * number, __version__)
+    deciders = tuple(0 if agent == "diocletian" else 1 for agent, _ in replay.actions)
+    seconds = tuple((2.0 if place % 2 else 4.0) if decider == 0 else None for place, decider in enumerate(deciders))
+    return StudyGame(replay, (PERSON, PPO), (0, 1, 1, 1), deciders, seconds, __version__)
+
+
+MIXED_GAMES = [mixed_game(1), mixed_game(2), mixed_game(3, persons=False)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for one in MIXED_GAMES:
+        append_game(tmp_path / "kept", one)
+    return tmp_path / "kept"
+
+
+def test_team_is_named_by_its_players() -> None:
+    assert [one.team for one in MIXED_GAMES] == ["1 person, 3 ppo", "1 person, 3 ppo", "4 ppo"]
+
+
+def test_summary_has_a_row_for_each_kind_of_team() -> None:
+    table = summary_table(MIXED_GAMES)
+
+    assert [row[:2] for row in table.rows] == [["1 person, 3 ppo", 2], ["4 ppo", 1]]
+    decisions = sum(decider == 0 for one in MIXED_GAMES[:2] for decider in one.deciders)
+    assert table.rows[0][4] == decisions
+    assert table.rows[0][5] in (2.0, 3.0, 4.0)
+    assert table.rows[1][4:] == [0, None, None]
+
+
+def test_level_is_the_one_that_was_drawn() -> None:
+    assert {row[2] for row in game_rows([mixed_game(seed) for seed in range(8)])} == {"4200", "4211"}
+
+
+def test_command_writes_csv_and_numpy_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["study", str(folder), "--out", str(tmp_path / "data")]) == 0
+
+    assert "1 person, 3 ppo" in capsys.readouterr().out
+    with open(tmp_path / "data" / "decisions.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    played = [action_id(text) for one in MIXED_GAMES for _, text in one.replay.actions]
+    assert [int(row["action"]) for row in rows] == played
+    with np.load(tmp_path / "data" / "study.npz", allow_pickle=False) as arrays:
+        assert arrays["decisions.action"].tolist() == played
+        assert arrays["games.seed"].tolist() == [1, 2, 3]
+        assert np.isnan(arrays["decisions.seconds"]).sum() == sum(one.seconds.count(None) for one in MIXED_GAMES)
+
+
+def test_command_reports_skipped_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open(folder / GAMES_FILE, "a", encoding="utf-8") as file:
+        file.write("{}\n" * 7)
+
+    assert run(["study", str(folder)]) == 0
+
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith(f"tetrarchia: skipped: {folder / GAMES_FILE}, line 4: ")
+    assert lines[-1] == "tetrarchia: skipped 2 more lines"
+
+
+@pytest.mark.parametrize("content", [None, "", "{}\n"])
+def test_folder_without_a_valid_game_is_refused(tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    if content is not None:
+        (tmp_path / GAMES_FILE).write_text(content)
+
+    assert run(["study", str(tmp_path)]) == 2
+
+    assert capsys.readouterr().err.splitlines()[-1].startswith("tetrarchia: ")

@@ -1,4 +1,4 @@
-"""`--verify`: kept games played again with the agents of today."""
+"""`tetrarchia eval --verify`: results are played again and compared."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from tetrarchia_eval import workers
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.match import game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
-from tetrarchia_eval.verify import chunks_to_play, differing
+from tetrarchia_eval.verify import differing_entries, games_to_verify
 
 SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 OLD = "0123456789ab"
@@ -30,7 +30,7 @@ class Changed(Agent):
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file whose agents have an old fingerprint."""
+    """Return a file with an old fingerprint."""
     path = tmp_path / "main/random.jsonl"
     path.parent.mkdir()
     played = play_match(SPEC, path, workers=1)
@@ -47,19 +47,19 @@ def verify(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_games_that_are_the_same_get_the_present_fingerprint(
+def test_file_that_reproduces_gets_the_present_fingerprints(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     games = file.read_bytes().partition(b"\n")[2]
     assert verify(monkeypatch, str(file.parents[1]), "--games", "3") == 0
-    assert capsys.readouterr().out == "6 games of 1 files played again; new fingerprints in 1 files\n"
+    assert capsys.readouterr().out == "6 games of 1 files played again; fingerprints updated in 1 files\n"
     assert load_match(file).spec == SPEC
     assert file.read_bytes().partition(b"\n")[2] == games
     assert verify(monkeypatch, str(file.parents[1])) == 0
-    assert capsys.readouterr().out == "12 games of 1 files played again; new fingerprints in 0 files\n"
+    assert capsys.readouterr().out == "12 games of 1 files played again; fingerprints updated in 0 files\n"
 
 
-def test_a_difference_is_one_sentence_and_the_file_stays(
+def test_difference_is_reported_and_the_file_is_not_changed(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = file.read_bytes()
@@ -67,13 +67,13 @@ def test_a_difference_is_one_sentence_and_the_file_stays(
     assert verify(monkeypatch, str(file.parent)) == 2
     shown = capsys.readouterr()
     first, last = shown.out.splitlines()
-    assert first.startswith(f"{file}: game 0 (level 4200, seed 40) is not played as it was: ")
-    assert "new fingerprints in 0 files" in last
-    assert "verify: 1 of 1 files do not agree with the agents of today" in shown.err
+    assert first.startswith(f"{file}: game 0 (level 4200, seed 40) does not reproduce: ")
+    assert "fingerprints updated in 0 files" in last
+    assert "verify: 1 of 1 files do not reproduce" in shown.err
     assert file.read_bytes() == before
 
 
-def test_files_that_cannot_be_verified_are_told_and_the_others_are(
+def test_damaged_files_are_reported_and_the_others_verified(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (file.parent / "damaged.jsonl").write_text("{]\n", encoding="utf-8")
@@ -88,14 +88,17 @@ def test_files_that_cannot_be_verified_are_told_and_the_others_are(
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
-    [(["none"], "there is no result file below none"), (["none", "--agents", "random"], "give no option beside it but games")],
+    ("words", "message"),
+    [
+        (["none"], "there is no result file below none"),
+        (["none", "--agents", "random"], "verify takes no other option than games; got agents"),
+    ],
 )
-def test_a_mistake_is_one_sentence(
-    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_wrong_arguments_are_refused(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert verify(monkeypatch, *words) == 2
-    assert sentence in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def made_up(levels: int, games: int, seconds: float) -> ResultFile:
@@ -111,28 +114,28 @@ def made_up(levels: int, games: int, seconds: float) -> ResultFile:
     [
         (2, 100, 0.0, 20, [range(20), range(100, 120)]),
         (2, 5, 0.0, 20, [range(5), range(5, 10)]),
-        (1, 100, 20.0, 20, [range(4)]),  # no more once a minute is over
-        (2, 100, 1000.0, 20, [range(1), range(100, 101)]),  # but two games
+        (1, 100, 20.0, 20, [range(4)]),  # after a minute
+        (2, 100, 1000.0, 20, [range(1), range(100, 101)]),  # at least two games
         (12, 100, 0.0, 1, [range(100 * level, 100 * level + 1) for level in range(12)]),
     ],
 )
-def test_slow_agents_play_fewer_games(levels: int, games: int, seconds: float, asked: int, played: list[range]) -> None:
-    assert chunks_to_play(made_up(levels, games, seconds), asked) == played
+def test_fewer_games_of_slow_agents_are_verified(levels: int, games: int, seconds: float, asked: int, played: list[range]) -> None:
+    assert games_to_verify(made_up(levels, games, seconds), asked) == played
 
 
-def test_an_unfinished_file_has_fewer_games() -> None:
+def test_unfinished_file_has_fewer_games() -> None:
     file = made_up(2, 100, 0.0)
     del file.games[103:]
-    assert chunks_to_play(file, 20) == [range(20), range(100, 103)]
+    assert games_to_verify(file, 20) == [range(20), range(100, 103)]
 
 
-def test_time_is_not_compared() -> None:
+def test_time_taken_is_not_compared() -> None:
     game = made_up(1, 1, 0.5).games[0]
-    assert differing(game, replace(game, seconds=(9.0,) * 4)) == ""
-    assert differing(game, replace(game, turns=10, score=9)) == "score was 10 and is 9, turns was 9 and is 10"
+    assert differing_entries(game, replace(game, seconds=(9.0,) * 4)) == ""
+    assert differing_entries(game, replace(game, turns=10, score=9)) == "score was 10, now 9, turns was 9, now 10"
 
 
-def test_an_agent_of_several_files_is_made_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agent_of_several_files_is_created_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (file.parent / "again.jsonl").write_bytes(file.read_bytes())
     made: list[str] = []
     real = workers.make_agent

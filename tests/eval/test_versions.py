@@ -1,4 +1,4 @@
-"""Results tell of which version of an agent they are, and another one does not go on with them."""
+"""Result files contain the fingerprints of their agents, and another version of an agent cannot continue them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tetrarchia_agents import Actions, Agent, EnvIds, make_agent
 from tetrarchia_agents.fingerprint import fingerprint
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.result_files import load_match
 
@@ -17,7 +18,7 @@ SPEC = match_spec("random", 6)
 
 @dataclass(frozen=True)
 class Trained(Agent):
-    """Has weights, and a choice that does not depend on them."""
+    """Has weights that do not affect its choice."""
 
     weights: bytes
     last: bool = False
@@ -29,23 +30,22 @@ class Trained(Agent):
         return self.weights
 
 
-def test_a_spec_has_the_fingerprint_of_each_agent() -> None:
+def test_match_has_the_fingerprint_of_each_agent() -> None:
     assert match_spec("random,greedy", 1).fingerprints == {name: fingerprint(make_agent(name)) for name in ("random", "greedy")}
     assert all(len(one) == 12 for one in SPEC.fingerprints.values())
 
 
 @pytest.mark.parametrize("kept", [3, 7])
-def test_another_version_of_an_agent_does_not_go_on(tmp_path: Path, kept: int) -> None:
-    """Neither with a part of a run nor with all of it."""
+def test_file_of_another_version_of_an_agent_is_refused(tmp_path: Path, kept: int) -> None:
     file = tmp_path / "run.jsonl"
     play_match(SPEC, file, workers=1)
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:kept]))
-    with pytest.raises(ValueError, match=r"games of another version of random .*, now it is changed\): choose another file or delete"):
+    with pytest.raises(TetrarchiaError, match=r"games of another version of random .*, now changed\): choose another file or delete"):
         play_match(replace(SPEC, fingerprints={"random": "changed"}), file, workers=1)
     assert len(load_match(file, unfinished_ok=True).games) == kept - 1
 
 
-def test_a_fingerprint_is_of_choices_and_weights() -> None:
+def test_fingerprint_depends_on_choices_and_weights() -> None:
     first = fingerprint(Trained(b"1 2 3"))
     assert first == fingerprint(Trained(b"1 2 3"))
     assert first != fingerprint(Trained(b"1 2 4"))

@@ -1,7 +1,10 @@
-"""The command `eval`: many games are played, measured and compared."""
+"""The command `eval`: play many games, measure win rates and compare agents."""
 
+import os
+import sys
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +20,13 @@ from tetrarchia_app.cli.arguments import (
     some_of,
     variants_offered,
 )
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.messages import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tetrarchia_eval.match import MatchSpec
 
 PANEL = "Measure and train"
 EXAMPLES = (
@@ -27,88 +37,261 @@ EXAMPLES = (
     "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
     "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
 )
-
-PLAYED, WHO, MANY, KEPT = "What is played", "Who plays", "How many games, and which", "What is kept"
-Levels = Annotated[
-    str | None,
-    typer.Option(
-        help="One or more with commas; rulebook: its 81; every: all 256", rich_help_panel=PLAYED, autocompletion=some_of(level_words)
-    ),
-]
-Variants = Annotated[str, typer.Option(help=A_VARIANT_LIST, rich_help_panel=PLAYED, autocompletion=variants_offered)]
-Modules = Annotated[str, typer.Option(help=A_MODULE_LIST, rich_help_panel=PLAYED, autocompletion=modules_offered)]
-Scenario = Annotated[str | None, typer.Option(help=A_SCENARIO, rich_help_panel=PLAYED, autocompletion=scenarios_offered)]
-FixedSetup = Annotated[bool, typer.Option("--fixed-setup", help="The first Revolts lie in province 3", rich_help_panel=PLAYED)]
-MaxTurns = Annotated[int, typer.Option(help="A game is truncated after so many", rich_help_panel=PLAYED)]
-LineUp = Annotated[
-    str,
-    typer.Option(
-        help="One for all Emperors or one for each player, with commas: planner:beam=64,random",
-        rich_help_panel=WHO,
-        autocompletion=agent_names,
-    ),
-]
-Players = Annotated[int | None, typer.Option(help="1 to 4; as many as there are names if not given", rich_help_panel=WHO)]
-Against = Annotated[
-    list[str] | None,
-    typer.Option(help="Another line-up, to compare with on the same seeds; also repeated", rich_help_panel=WHO, autocompletion=agent_names),
-]
-CrossPlay = Annotated[
-    bool, typer.Option("--cross-play", help="Each agent named with each other, as pairs and as ad hoc teams", rich_help_panel=WHO)
-]
-Games = Annotated[int | None, typer.Option(help="At each level; 100 if not given, 20 to verify", rich_help_panel=MANY)]
-FirstSeed = Annotated[int, typer.Option(help="Of the first game; the others follow it", rich_help_panel=MANY)]
-AgentsSeed = Annotated[int, typer.Option(help="For the agents' own chance", rich_help_panel=MANY)]
-Workers = Annotated[
-    int | None, typer.Option(help="Processes, or chunks at once on Ray; as many as cores if not given", rich_help_panel=MANY)
-]
-Ray = Annotated[
-    str | None,
-    typer.Option(
-        help="Play on a Ray cluster: HOST:PORT or auto; without an address RAY_ADDRESS, else a new one here",
-        rich_help_panel=MANY,
-        metavar="[ADDRESS]",
-    ),
-]
-Out = Annotated[Path | None, typer.Option(help="A file .jsonl, a folder for several line-ups; else in runs/eval", rich_help_panel=KEPT)]
-ToTable = Annotated[Path | None, typer.Option(help="Write all figures: table.md, .csv or .json", rich_help_panel=KEPT)]
-ToPlot = Annotated[Path | None, typer.Option(help="Draw bars, a map of many levels, matrices: plot.png or .svg", rich_help_panel=KEPT)]
-Report = Annotated[Path | None, typer.Option(help="Play nothing: make docs/results.md (or --out) of this folder", rich_help_panel=KEPT)]
-Verify = Annotated[
-    Path | None,
-    typer.Option(
-        help="Play the first games of this folder's results again: do agents still play so?", rich_help_panel=KEPT, metavar="FOLDER"
-    ),
-]
+RULES, AGENTS, GAMES, OUTPUT = "Rules", "Agents", "Games", "Output"  # panels of the help
+DEFAULT_FOLDER = Path("runs/eval")
+DEFAULT_PAGE = Path("docs/results.md")
+DEFAULT_GAMES = 100
+MAX_FILES_LISTED = 5
 
 
 def eval_(
-    level: Levels = None,
-    variants: Variants = "",
-    modules: Modules = "",
-    scenario: Scenario = None,
-    fixed_setup: FixedSetup = False,
-    max_turns: MaxTurns = 400,
-    agents: LineUp = "planner",
-    players: Players = None,
-    against: Against = None,
-    cross_play: CrossPlay = False,
-    games: Games = None,
-    seed: FirstSeed = 0,
-    agents_seed: AgentsSeed = 0,
-    workers: Workers = None,
-    ray: Ray = None,
-    out: Out = None,
-    table: ToTable = None,
-    plot: ToPlot = None,
-    report: Report = None,
-    verify: Verify = None,
+    context: typer.Context,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="Levels, separated by commas; rulebook: its 81 levels; every: all 256",
+            rich_help_panel=RULES,
+            autocompletion=some_of(level_words),
+        ),
+    ] = None,
+    variants: Annotated[str, typer.Option(help=A_VARIANT_LIST, rich_help_panel=RULES, autocompletion=variants_offered)] = "",
+    modules: Annotated[str, typer.Option(help=A_MODULE_LIST, rich_help_panel=RULES, autocompletion=modules_offered)] = "",
+    scenario: Annotated[str | None, typer.Option(help=A_SCENARIO, rich_help_panel=RULES, autocompletion=scenarios_offered)] = None,
+    fixed_setup: Annotated[
+        bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=RULES)
+    ] = False,
+    max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=RULES)] = 400,
+    agents: Annotated[
+        str,
+        typer.Option(
+            help="One agent for all Emperors, or one per player, separated by commas: planner:beam=64,random",
+            rich_help_panel=AGENTS,
+            autocompletion=agent_names,
+        ),
+    ] = "planner",
+    players: Annotated[
+        int | None, typer.Option(help="Number of players, 1 to 4; default: the number of agents", rich_help_panel=AGENTS)
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another line-up to compare with on the same seeds; may be repeated", rich_help_panel=AGENTS, autocompletion=agent_names
+        ),
+    ] = None,
+    cross_play: Annotated[
+        bool, typer.Option("--cross-play", help="Combine each agent with each other, as pairs and as ad hoc teams", rich_help_panel=AGENTS)
+    ] = False,
+    games: Annotated[int | None, typer.Option(help="Games per level; default: 100, or 20 with --verify", rich_help_panel=GAMES)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the first game; the others follow", rich_help_panel=GAMES)] = 0,
+    agents_seed: Annotated[int, typer.Option(help="Seed of the agents' own random choices", rich_help_panel=GAMES)] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes, or chunks at once on Ray; default: the number of cores", rich_help_panel=GAMES)
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Play on a Ray cluster: HOST:PORT or auto; without an address RAY_ADDRESS, else a new local cluster",
+            rich_help_panel=GAMES,
+            metavar="[ADDRESS]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Result file .jsonl, or a folder for several line-ups; default: in runs/eval", rich_help_panel=OUTPUT),
+    ] = None,
+    table: Annotated[Path | None, typer.Option(help="Write all figures to a .md, .csv or .json file", rich_help_panel=OUTPUT)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw bars, heat maps or matrices into a .png or .svg file", rich_help_panel=OUTPUT)
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Play nothing; fill docs/results.md (or --out) from the results in this folder", rich_help_panel=OUTPUT),
+    ] = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option(help="Play the first games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
+    ] = None,
 ) -> None:
-    """Play many seeded games and tell how often they are won, with intervals; compare agents on the same seeds.
+    """Play many seeded games and show win rates with intervals; compare agents on the same seeds.
 
-    Results are kept: the same command goes on where it was stopped, or only shows them again.
+    Results are kept: the same command continues an interrupted evaluation, or shows a finished one again.
     """
-    config = locals() | {"variants": listed(variants), "modules": listed(modules)}  # the options by their names
-    from tetrarchia_eval.command import EvalConfig, evaluate
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per process; read by torch when an agent imports it
+    if report is not None:
+        _check_only(given, {"report", "out"}, "report")
+        from tetrarchia_eval.page import write_report
 
-    evaluate(EvalConfig(**config))
+        write_report(report, out or DEFAULT_PAGE)
+        print(f"written: {printable(out or DEFAULT_PAGE)}")
+        return
+    if verify is not None:
+        _check_only(given, {"verify", "games"}, "verify")
+        _verify(verify, games)
+        return
+
+    from tetrarchia_eval.arena import Arena, match_spec
+    from tetrarchia_eval.console import show, show_progress
+    from tetrarchia_eval.match import file_name, parse_levels
+    from tetrarchia_eval.plots import check_plot, save
+    from tetrarchia_eval.ray_workers import cluster_address, load_ray, ray_workers
+    from tetrarchia_eval.report import ComparisonReport, CrossPlayReport
+    from tetrarchia_eval.result_files import ResultFile
+    from tetrarchia_eval.tables import check_table, write_table
+    from tetrarchia_eval.workers import AgentCache, process_pool
+
+    # Check everything before the first game.
+    if ray is not None:
+        load_ray()
+        cluster_address(ray)
+    if table:
+        check_table(table)
+    if plot:
+        check_plot(plot)
+    if cross_play and (against or players is not None):
+        raise TetrarchiaError("cross-play has its own line-ups: give neither against nor players")
+    line_ups = _cross_play_line_ups(agents) if cross_play else _rival_line_ups([agents, *(against or ())], players)
+    cache = AgentCache()
+    specs = {
+        name: match_spec(
+            team,
+            DEFAULT_GAMES if games is None else games,
+            players=players,
+            levels=() if level is None else parse_levels(level),
+            first_seed=seed,
+            seed=agents_seed,
+            variants=listed(variants),
+            modules=listed(modules),
+            scenario=scenario,
+            fixed_setup=fixed_setup,
+            max_turns=max_turns,
+            cache=cache,
+        )
+        for name, team in line_ups.items()
+    }
+    paths = _result_paths(specs, out, has_kinds=cross_play)
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    files = {name: ResultFile.open(specs[name], path) for name, path in paths.items()}
+
+    # Play what the files do not contain yet.
+    is_remote = ray is not None and not all(file.is_finished for file in files.values())
+    with ExitStack() as stack:
+        if is_remote:
+            cluster = stack.enter_context(ray_workers(ray or "", workers))
+            arena = stack.enter_context(Arena(max(2, cluster.size), cache=cache, pool=lambda _: nullcontext(cluster)))
+        else:
+            arena = stack.enter_context(Arena(_cores() if workers is None else workers, cache=cache, pool=process_pool))
+        progress_of = stack.enter_context(
+            show_progress(sum(file.spec.total for file in files.values()), (lambda: cluster.place) if is_remote else str)
+        )
+        try:
+            matches = {name: arena.play(file, progress_of(name)) for name, file in files.items()}
+        except KeyboardInterrupt:
+            stack.close()
+            print("tetrarchia: interrupted; finished games are kept, and the same command continues", file=sys.stderr)
+            raise
+
+    # Show and write the results.
+    summary = CrossPlayReport(matches) if cross_play else ComparisonReport(matches)
+    for part in summary.parts():
+        show(part)
+    if table:
+        write_table(summary.table(), table)
+        print(f"written: {printable(table)}")
+    if plot:
+        for name, drawn in summary.plots().items():
+            path = plot.with_stem(f"{plot.stem}-{file_name(name)}") if name else plot
+            save(drawn, path)
+            print(f"written: {printable(path)}")
+    if len(paths) <= MAX_FILES_LISTED:
+        for path in paths.values():
+            print(f"saved: {printable(path)}")
+    else:
+        print(f"saved: {len(paths)} files in {printable(os.path.commonpath([path.parent for path in paths.values()]))}")
+
+
+def _check_only(given: set[str], allowed: set[str], option: str) -> None:
+    if others := sorted(given - allowed):
+        raise TetrarchiaError(f"{option} takes no other option than {', '.join(sorted(allowed - {option}))}; got {', '.join(others)}")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _rival_line_ups(line_ups: "Sequence[str]", players: int | None) -> dict[str, str]:
+    """Return the agents of each line-up by its label."""
+    from tetrarchia_agents import assign_players
+    from tetrarchia_agents.registry import split_names
+    from tetrarchia_eval.match import team_label
+
+    found: dict[str, str] = {}
+    for agents in line_ups:
+        label = team_label(assign_players(split_names(agents, players)))
+        if label in found:
+            raise TetrarchiaError(f"against must differ from the other line-ups; got {label} twice")
+        found[label] = agents
+    return found
+
+
+def _cross_play_line_ups(agents: str) -> dict[str, str]:
+    """Return every pair, then every ad hoc team, by kind and label; an agent with itself is played once, as a pair."""
+    from tetrarchia_eval.analysis import ad_hoc_teams, pair_teams
+    from tetrarchia_eval.report import AD_HOC, PAIRS
+
+    names = list(dict.fromkeys(agents.split(",")))
+    if len(names) < 2:
+        raise TetrarchiaError(f"cross-play needs at least two agents, separated by commas; got {agents!r}")
+    teams = {PAIRS: pair_teams(names), AD_HOC: [team for team in ad_hoc_teams(names) if len(set(team.agents)) == 2]}
+    return {f"{kind}/{team.label}": ",".join(team.agents) for kind, some in teams.items() for team in some}
+
+
+def _result_paths(specs: "Mapping[str, MatchSpec]", out: Path | None, has_kinds: bool) -> dict[str, Path]:
+    """Return the result file of each line-up, all different.
+
+    Args:
+        specs: Matches by name.
+        out: File of a single line-up, or folder of several; None for files in the default folder.
+        has_kinds: Whether the names begin with the kind of cross-play, which is then a folder.
+    """
+    from tetrarchia_env.files import check_parent_dir
+    from tetrarchia_eval.match import default_file_name, file_name
+
+    if out is None:
+        return {name: DEFAULT_FOLDER / f"{default_file_name(spec)}.jsonl" for name, spec in specs.items()}
+    check_parent_dir(out)
+    if len(specs) == 1:
+        if out.suffix != ".jsonl" or out.is_dir():
+            raise TetrarchiaError(f"out must be a file that ends in .jsonl for one line-up; got {str(out)!r}")
+        return dict.fromkeys(specs, out)
+    if out.suffix == ".jsonl" or (out.exists() and not out.is_dir()):
+        raise TetrarchiaError(f"out must be a folder for several line-ups; got {str(out)!r}")
+    paths: dict[str, Path] = {}
+    owners: dict[Path, str] = {}
+    for name in specs:
+        *folder, label = name.split("/", maxsplit=1) if has_kinds else [name]
+        path = Path(out, *folder, f"{file_name(label)}.jsonl")
+        if path in owners:  # names that differ only in characters that a file name cannot have
+            raise TetrarchiaError(f"out: {owners[path]} and {name} have the same file {path}: use different folders")
+        paths[name], owners[path] = path, name
+    return paths
+
+
+def _verify(folder: Path, games: int | None) -> None:
+    """Verify that the results below a folder reproduce."""
+    from tetrarchia_eval import verify
+    from tetrarchia_eval.console import show_progress
+    from tetrarchia_eval.workers import AgentCache
+
+    planned, cache = verify.plan_verification(folder, verify.DEFAULT_GAMES if games is None else games), AgentCache()
+    with show_progress(sum(one.games for one in planned)) as progress_of:
+        verdicts = [verify.verify_file(one, cache, progress_of(str(one.path))) for one in planned]
+    differences = [verdict.difference for verdict in verdicts if verdict.difference]
+    for difference in differences:
+        print(printable(difference))
+    played, updated = sum(verdict.games for verdict in verdicts), sum(verdict.is_updated for verdict in verdicts)
+    print(f"{played:,} games of {len(verdicts)} files played again; fingerprints updated in {updated} files")
+    if differences:
+        raise TetrarchiaError(f"verify: {len(differences)} of {len(verdicts)} files do not reproduce")

@@ -1,23 +1,26 @@
-"""Summaries, comparisons, cross-play and levels, from small made-up matches."""
+"""Summaries, comparisons, cross-play and levels, from small synthetic matches."""
 
 import numpy as np
 import pytest
 
 from helpers.made_up_runs import match
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.analysis import (
     ad_hoc_matrix,
     ad_hoc_of,
     ad_hoc_teams,
     compare_games,
     emperor_matrix,
+    level_grid,
     pair_matrix,
     pair_of,
     pair_teams,
     summarize,
+    win_rates_by_digit,
 )
+from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS
 from tetrarchia_eval.statistics import wilson
-from tetrarchia_eval.sweep import EVERY_LEVEL, RULEBOOK_LEVELS, by_digit, grid
 
 
 def test_summary_counts_what_was_played() -> None:
@@ -28,7 +31,7 @@ def test_summary_counts_what_was_played() -> None:
     assert found.win_rate.low == pytest.approx(wilson(wins, 50).low)
     assert found.endings["won"] == wins
     assert sum(found.endings.values()) == 50
-    assert found.share("rome fell") == sum(one.outcome == "rome fell" for one in games) / 50
+    assert found.fraction("rome fell") == sum(one.outcome == "rome fell" for one in games) / 50
     assert found.score.value == pytest.approx(np.mean([one.score for one in games]))
     assert found.median_turns == np.median([one.turns for one in games])
     assert found.unsecured == pytest.approx(6 - np.mean([one.borders for one in games]))
@@ -36,7 +39,7 @@ def test_summary_counts_what_was_played() -> None:
 
 
 def test_summary_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one game"):
+    with pytest.raises(TetrarchiaError, match="at least one game"):
         summarize(())
 
 
@@ -50,7 +53,7 @@ def test_comparison_is_made_on_the_games_that_both_have_played() -> None:
 
 
 def test_comparison_of_other_games_is_refused() -> None:
-    with pytest.raises(ValueError, match="strong and weak have no game with the same level and seed"):
+    with pytest.raises(TetrarchiaError, match="strong and weak have no game with the same level and seed"):
         compare_games(("strong", match("strong").games), ("weak", match("weak", ("5300",)).games))
 
 
@@ -73,10 +76,10 @@ def test_ad_hoc_teams_give_each_emperor_to_the_fourth() -> None:
 
 
 def test_teams_that_are_of_another_kind_are_refused() -> None:
-    with pytest.raises(ValueError, match="a,b,a,b"):
+    with pytest.raises(TetrarchiaError, match="a,b,a,b"):
         pair_of(tuple("abab"))
     for agents in ("aabb", "aabc"):
-        with pytest.raises(ValueError, match=",".join(agents)):
+        with pytest.raises(TetrarchiaError, match=",".join(agents)):
             ad_hoc_of(tuple(agents))
 
 
@@ -103,23 +106,23 @@ def test_ad_hoc_matrix_leaves_out_what_lacks_an_emperor() -> None:
 
 def test_the_rulebook_has_81_levels_and_the_player_aids_256() -> None:
     """R2.1."""
-    assert (len(RULEBOOK_LEVELS), len(EVERY_LEVEL)) == (81, 256)
-    assert (RULEBOOK_LEVELS[0], RULEBOOK_LEVELS[-1], EVERY_LEVEL[-1]) == ("5300", "3122", "2033")
-    assert {"4200", "4211", "4222"} <= set(RULEBOOK_LEVELS) < set(EVERY_LEVEL)
+    assert (len(RULEBOOK_LEVELS), len(ALL_LEVELS)) == (81, 256)
+    assert (RULEBOOK_LEVELS[0], RULEBOOK_LEVELS[-1], ALL_LEVELS[-1]) == ("5300", "3122", "2033")
+    assert {"4200", "4211", "4222"} <= set(RULEBOOK_LEVELS) < set(ALL_LEVELS)
 
 
 def test_grid_puts_tokens_and_fleets_in_rows_and_revolts_and_armies_in_columns() -> None:
-    found = grid({"4211": 0.5, "5300": 1.0}).values
+    found = level_grid({"4211": 0.5, "5300": 1.0}).values
     assert found.shape == (9, 9)
     assert (found[0, 0], found[4, 4]) == (1.0, 0.5)
     assert np.isnan(found).sum() == 79
-    assert grid({"2000": 0.5}).values[15, 0] == 0.5
-    with pytest.raises(ValueError, match="6000"):
-        grid({"6000": 0.5})
+    assert level_grid({"2000": 0.5}).values[15, 0] == 0.5
+    with pytest.raises(TetrarchiaError, match="6000"):
+        level_grid({"6000": 0.5})
 
 
 def test_by_digit_is_the_rate_of_all_levels_with_it() -> None:
     games = match("middling", ("5300", "4200", "4222"), 30).games
-    found = by_digit(games)
+    found = win_rates_by_digit(games)
     assert found["tokens per Emperor", "4"].value == np.mean([one.won for one in games if one.level[0] == "4"])
     assert ("fleets", "1") not in found

@@ -1,4 +1,4 @@
-"""Result files: read back as written, and refused in one sentence when something is wrong with them."""
+"""Result files: read back as written; damaged ones are refused."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,9 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
+from tetrarchia_env.schema import checked
 from tetrarchia_eval.match import Match, MatchSpec, game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
 
@@ -38,15 +40,15 @@ MATCH = Match(
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A good result file."""
+    """Return a valid result file."""
     path = tmp_path / "match.jsonl"
     path.write_text(spec_line(SPEC) + "".join(map(game_line, MATCH.games)))
     return path
 
 
 def refusal(path: Path) -> str:
-    """The one sentence that this file gets."""
-    with pytest.raises(ValueError, match=r".") as error:
+    """Return the message with which this file is refused."""
+    with pytest.raises(TetrarchiaError, match=r".") as error:
         load_match(path)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(f"results {path}: ")
@@ -54,7 +56,7 @@ def refusal(path: Path) -> str:
 
 
 def change(path: Path, line: int, alter: Callable[[dict[str, Any]], object]) -> None:
-    """Another content of one line, counted from 1."""
+    """Change one line, counted from 1."""
     lines = path.read_text().splitlines(keepends=True)
     content = json.loads(lines[line - 1])
     alter(content)
@@ -69,26 +71,26 @@ def test_a_match_is_read_as_it_was_written(file: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("borders", 99, "borders: expected `int` <= 6"),
-        ("borders", -1, "borders: expected `int` >= 0"),
-        ("borders", 0, "won, with 0 of 6 borders secured"),
-        ("turns", -5, "turns: expected `int` >= 0"),
-        ("turns", 401, "401 turns, but games end after 400"),
-        ("score", 11, "score: expected `int` <= 10"),
+        ("borders", 99, "borders is from 0 to 6, not 99"),
+        ("borders", -1, "borders is from 0 to 6, not -1"),
+        ("borders", 0, "borders must be 6"),
+        ("turns", -5, "turns is from 0"),
+        ("turns", 401, "turns must be at most 400; got 401"),
+        ("score", 11, "score is from -18 to 10, not 11"),
         ("score", 10**400, "score"),
-        ("decisions", [-1, 0, 0, 0], "decisions: expected `int` >= 0"),
-        ("seconds", [-0.1, 0, 0, 0], "seconds: expected `float` >= 0"),
-        ("seconds", [1e300, 0, 0, 0], "seconds: expected `float` <= 1"),
-        ("seconds", [float("nan"), 0, 0, 0], "not JSON"),
-        ("seconds", [float("inf"), 0, 0, 0], "not JSON"),
+        ("decisions", [-1, 0, 0, 0], "decisions"),
+        ("seconds", [-0.1, 0, 0, 0], "seconds"),
+        ("seconds", [1e300, 0, 0, 0], "seconds"),
+        ("seconds", [float("nan"), 0, 0, 0], "seconds"),
+        ("seconds", [float("inf"), 0, 0, 0], "seconds"),
     ],
 )
-def test_a_game_that_cannot_be_is_refused(file: Path, name: str, value: Any, words: str) -> None:
+def test_impossible_game_is_refused(file: Path, name: str, value: Any, words: str) -> None:
     change(file, 2, lambda game: game.update({name: value}))
-    sentence = refusal(file)
-    assert "line 2 is damaged" in sentence
-    assert words in sentence
-    assert len(sentence) < 1000
+    message = refusal(file)
+    assert "line 2 is damaged" in message
+    assert words in message
+    assert len(message) < 1000
 
 
 def test_numbers_beyond_all_floats_are_refused(file: Path) -> None:
@@ -107,13 +109,13 @@ def test_deep_nesting_is_refused(file: Path, line: int) -> None:
 @pytest.mark.parametrize("letters", [1, 100])
 def test_a_first_line_cut_in_the_middle_is_said_as_such(file: Path, letters: int) -> None:
     file.write_text(file.read_text()[:letters])
-    assert refusal(file).endswith("its first line, which says what is played, is cut off in the middle: delete the file to begin anew")
+    assert refusal(file).endswith("its first line, which describes the match, is cut off: delete the file to start again")
     file.write_text("")
     assert refusal(file).endswith("it is empty")
 
 
 def test_errors_of_the_disk_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = ResultFile.planned(SPEC, tmp_path / "new.jsonl")
+    file = ResultFile.open(SPEC, tmp_path / "new.jsonl")
     with file.appending():
 
         class Full:
@@ -143,30 +145,30 @@ def test_a_scenario_has_its_own_level() -> None:
     scenario = Options(scenario="danube_wars")
     spec = replace(SPEC, arguments=scenario.arguments(), levels=scenario.level_names)
     assert spec.options(*spec.levels) == scenario
-    with pytest.raises(ValueError, match=r"level '5300' is not that of scenario 'danube_wars'"):
+    with pytest.raises(TetrarchiaError, match=r"level must be that of scenario danube_wars; got '5300'"):
         replace(spec, levels=("5300",))
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("wrong", "message"),
     [
         ({"games": 0}, "games is a whole number from 1 on, not 0"),
         ({"games": True}, "games is a whole number from 1 on, not True"),
-        ({"levels": ()}, "levels: at least one"),
-        ({"levels": ("4200", "4200")}, "each once"),
+        ({"levels": ()}, "levels is a list of levels"),
+        ({"levels": ("4200", "4200")}, "levels must be different"),
         ({"levels": ("9200",)}, "tokens per Emperor must be 2 to 5"),
-        ({"agents": ("random",)}, "agents: one name for each of diocletian"),
-        ({"fingerprints": {}}, "fingerprints: one for each of random, not"),
-        ({"fingerprints": {"random": 7}}, "fingerprints: one for each of the agents, not"),
-        ({"first_seed": -1}, "a seed is a whole number"),
-        ({"first_seed": 2**64 - 1}, "a seed is a whole number"),
-        ({"seed": 0.5}, "a seed is a whole number"),
+        ({"agents": ("random",)}, "agents is a list of agents, one for each of diocletian"),
+        ({"fingerprints": {}}, "fingerprints must have one entry for each of random"),
+        ({"fingerprints": {"random": 7}}, "fingerprints is a table with a text for each agent, not"),
+        ({"first_seed": -1}, "first_seed is a whole number from 0"),
+        ({"first_seed": 2**64 - 1}, "a whole number from 0"),
+        ({"seed": 0.5}, "seed is a whole number from 0"),
         ({"arguments": {"colour": 1}}, "unknown argument 'colour'"),
     ],
 )
-def test_a_wrong_plan_is_refused(wrong: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        MatchSpec.of(**{**asdict(SPEC), **wrong})
+def test_a_wrong_plan_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(TetrarchiaError, match=message):
+        checked({**asdict(SPEC), **wrong}, MatchSpec, "")
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -187,37 +189,37 @@ def test_an_empty_file(tmp_path: Path) -> None:
 def test_another_version(file: Path, key: str) -> None:
     change(file, 1, lambda content: content.update({key: "tetrarchia_v9"}))
     assert "'tetrarchia_v9'" in refusal(file)
-    assert "not 1 and 'tetrarchia_v0'" in refusal(file)
+    assert "must be 1 and 'tetrarchia_v0'" in refusal(file)
 
 
 @pytest.mark.parametrize(
-    ("line", "alter", "sentence"),
+    ("line", "alter", "message"),
     [
-        (1, lambda content: content.pop("agents"), "line 1 is damaged: its entries should be format, environment"),
+        (1, lambda content: content.pop("agents"), "line 1 is damaged: 'agents' is missing"),
         (
             1,
             lambda content: content.update(levels="4200"),
-            "line 1 is damaged: levels: at least one of four digits, and each once, not '4200'",
+            "line 1 is damaged: levels is a list of levels of four digits, not '4200'",
         ),
-        (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints: one for each of the agents, not []"),
+        (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints is a table"),
         (1, lambda content: content.update(games="2"), "line 1 is damaged: games is a whole number"),
         (
             1,
             lambda content: content.update(levels=[None]),
-            "line 1 is damaged: levels: at least one of four digits, and each once, not [None]",
+            "line 1 is damaged: levels",
         ),
         (1, lambda content: content.update(levels=[[]]), "line 1 is damaged: "),
-        (3, lambda content: content.pop("score"), "line 3 is damaged: its entries should be level, seed"),
+        (3, lambda content: content.pop("score"), "line 3 is damaged: 'score' is missing"),
         (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the match"),
-        (3, lambda content: content.update(outcome="running"), "line 3 is damaged: it is not a finished game"),
-        (3, lambda content: content.update(outcome=[]), "line 3 is damaged: it is not a finished game"),
-        (4, lambda content: content.update(turns="9"), "line 4 is damaged: it is not a finished game (turns: expected `int`, got `str`)"),
-        (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: it is not a finished game"),
+        (3, lambda content: content.update(outcome="running"), "line 3 is damaged: outcome is one of won"),
+        (3, lambda content: content.update(outcome=[]), "line 3 is damaged: outcome"),
+        (4, lambda content: content.update(turns="9"), "line 4 is damaged: turns is a whole number"),
+        (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: decisions"),
     ],
 )
-def test_a_damaged_line_is_named(file: Path, line: int, alter: Callable[[dict[str, Any]], object], sentence: str) -> None:
+def test_a_damaged_line_is_named(file: Path, line: int, alter: Callable[[dict[str, Any]], object], message: str) -> None:
     change(file, line, alter)
-    assert sentence in refusal(file)
+    assert message in refusal(file)
 
 
 @pytest.mark.parametrize("damage", [b"\n", b"{]\n", b"\xff\xfe\n", b"[1]\n", b"[" * 100_000 + b"\n"])
@@ -235,5 +237,5 @@ def test_more_games_than_planned(file: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 100])
 def test_an_unfinished_match_is_only_good_to_go_on_with(file: Path, cut: int) -> None:
     file.write_bytes(file.read_bytes()[:-cut])  # in the middle of the last line
-    assert "it is unfinished, with 3 of 4 games" in refusal(file)
+    assert "unfinished, with 3 of 4 games" in refusal(file)
     assert load_match(file, unfinished_ok=True) == Match(SPEC, MATCH.games[:3])

@@ -1,0 +1,241 @@
+"""Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
+
+Writes docs/results.md, docs/training.md, docs/analysis.md, README.md, the plots of both pages and the checkpoints' cards; `make results`
+runs it. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints
+from tetrarchia_env.files import write_text_atomic
+from tetrarchia_eval.match import team_label
+from tetrarchia_eval.page import SECTIONS, fill, load_results, section_results, win_rate_table, write_report
+from tetrarchia_eval.plots import curves, save
+from tetrarchia_eval.statistics import Estimate, wilson
+from tetrarchia_eval.tables import percent
+from tetrarchia_train.config import TrainConfig
+from tetrarchia_train.publish import CURVE, TRIALS, read_curve
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
+MIN_README_GAMES = 1_000  # per level
+AGENT = "ppo"  # the agent of the checkpoints
+TIMED_PRESETS = ("ppo", "ppo-more")
+NOTE = "note.txt"  # in the folder of a trial with other code: what was different
+TRIED_OPTIONS = (
+    "chance_samples",
+    "clip_range",
+    "ent_coef",
+    "gae_lambda",
+    "learning_rate",
+    "minibatch_size",
+    "n_epochs",
+    "n_steps",
+    "num_envs",
+    "shaping_coef",
+)
+Point = dict[str, Any]  # of a learning curve
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write everything, or with `--check` return 1 if something is out of date."""
+    if "--check" in arguments:
+        stale = [path.name for path, text in texts().items() if path.read_text(encoding="utf-8") != text]
+        print(f"out of date, run make results: {', '.join(stale)}" if stale else "up to date")
+        return int(bool(stale))
+    write_report(RESULTS, DOCS / "results.md")
+    draw_learning_curves()
+    for path, text in texts().items():
+        write_text_atomic(path, text)
+    return 0
+
+
+def texts() -> dict[Path, str]:
+    """Return the pages and cards that are generated from kept files, except docs/results.md."""
+    training = {
+        "checkpoints": table(
+            "checkpoint | network | start | timesteps | PPO time | win rates", "---|---|---|---:|---:|---", checkpoint_rows()
+        ),
+        "curves": "\n".join(f"![Learning curve of {name}](pictures/training/{name}.svg)" for name in trained_checkpoints()),
+        "speed": table(f"part | {' | '.join(f'`{preset}`' for preset in TIMED_PRESETS)}", "---|---:|---:", speed_rows()),
+        "trials": table("network | difference | timesteps | time | win rates", "---|---|---:|---:|---", trial_rows()),
+        "ablation": table("level | `chance_samples` 4 | `chance_samples` 0", "---|---:|---:", ablation_rows()),
+    }
+    parts = {
+        DOCS / "training.md": training,
+        DOCS / "analysis.md": {"calibration": calibration()},
+        ROOT / "README.md": {"results": readme_table()},
+    }
+    return {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()} | cards()
+
+
+def table(head: str, columns: str, rows: Iterable[str]) -> str:
+    """Return a Markdown table from its head, alignment and rows without the outer bars."""
+    return "\n".join([f"| {head} |", f"|{columns}|", *(f"| {row} |" for row in rows)])
+
+
+# --- README.md and cards, from results/ ---
+
+
+def readme_table() -> str:
+    """Return the win rates at the standard levels of agents with enough games."""
+    matches = load_results(RESULTS)["main"]
+    results = section_results(SECTIONS[0], matches)
+    few = {team_label(match.spec.agents) for match in matches.values() if match.spec.games < MIN_README_GAMES}
+    return win_rate_table(results, [team for team in results.games if team not in few]).markdown()
+
+
+def cards() -> dict[Path, str]:
+    """Return each checkpoint's card with its results by level or scenario."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    results = load_results(RESULTS)
+    for match in (results["main"] | results["scenarios"]).values():
+        agent, *options = team_label(match.spec.agents).split(":")
+        name = (options or [AGENT])[0].removeprefix("checkpoint=")
+        if agent != AGENT or len(options) > 1 or "=" in name:  # another agent, or with search
+            continue
+        for level in match.spec.levels:
+            games = [game for game in match.games if game.level == level]
+            won = sum(game.won for game in games)
+            rate = wilson(won, len(games))
+            place = match.spec.arguments.get("scenario") or level
+            found[name][place] = {"games": len(games), "won": won, "low": round(rate.low, 4), "high": round(rate.high, 4)}
+    new = {name: read_card(CHECKPOINTS / name) | {"results": found[name]} for name in shipped_checkpoints()}
+    return {CHECKPOINTS / name / CARD: json.dumps(card, indent=1) + "\n" for name, card in new.items()}
+
+
+# --- analysis.md, from checkpoints/ppo/calibration.json ---
+
+
+def calibration() -> str:
+    """Return predicted and observed win rates, and Brier scores."""
+    kept = json.loads((CHECKPOINTS / AGENT / "calibration.json").read_text(encoding="utf-8"))
+    rows = (f"{percent(one['predicted'])} | {percent(one['won'])} | {one['positions']:,}" for one in kept["reliability"])
+    levels = ", ".join(
+        f"{score:.3f} at {'other levels' if level == 'others' else level}" for level, score in kept["brier_by_level"].items()
+    )
+    return (
+        f"`{AGENT}` on {kept['positions']:,} positions of {kept['games']:,} held-out games, up to turn 100:\n\n"
+        f"{table('predicted win probability | games won | positions', '---:|---:|---:', rows)}\n\n"
+        f"Brier score: {kept['brier']:.3f}, without calibration {kept['uncalibrated_brier']:.3f}; by level: {levels}."
+        f" The effective sample size is {kept['games']:,} games."
+    )
+
+
+# --- training.md, from checkpoints, trials and benchmarks ---
+
+
+def trained_checkpoints() -> list[str]:
+    """Return the checkpoints with a learning curve."""
+    return [name for name in shipped_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
+
+
+def checkpoint_rows() -> Iterator[str]:
+    """Yield a row for each checkpoint trained by PPO."""
+    for name in trained_checkpoints():
+        card = read_card(CHECKPOINTS / name)
+        training, network = card["training"], card["network"]
+        warm = training["warm_start"]
+        if warm is None:
+            start = "random weights"
+        elif continued_checkpoint(training):
+            start = f"`{continued_checkpoint(training)}`"
+        else:
+            start = (f"`{warm['init_checkpoint']}`, then " if warm.get("init_checkpoint") else "") + f"behavior cloning of {warm['expert']}"
+        rates = win_rates(read_curve(CHECKPOINTS / name / CURVE)[-1], training["options"]["n_eval_episodes"])
+        effort = f"{training['timesteps'] / 1e6:.1f} M | {training['seconds'] / 60:.0f} min"
+        yield f"`{name}` | {network_shape(network, network['kind'])} | {start} | {effort} | {rates}"
+
+
+def continued_checkpoint(training: Point) -> str:
+    """Return the checkpoint whose training this one continues without behavior cloning in between, or an empty string."""
+    return training["options"].get("init_checkpoint", "") if "expert" not in (training["warm_start"] or {"expert": ""}) else ""
+
+
+def network_shape(sizes: Point, kind: str) -> str:
+    """Return a network's kind and sizes: features per space x layers, hidden units."""
+    layers = {"gnn": "{node_dim} x {encoder_layers}, ", "gnn-decoder": "{node_dim} x ({encoder_layers} + {decoder_layers}), ", "mlp": ""}
+    return f"{kind}, {layers[kind]}{{hidden_dim}}".format(**sizes)
+
+
+def win_rates(point: Point, games: int) -> str:
+    """Return the win rates of a point of a curve with their intervals."""
+    return ", ".join(f"{place} {percent(win_rate(point, place, games))}" for place in point["win_rates"])
+
+
+def win_rate(point: Point, place: str, games: int) -> Estimate:
+    """Return the win rate at one place of a point of a curve."""
+    return wilson(round(point["win_rates"][place] * games), games)
+
+
+def draw_learning_curves() -> None:
+    """Write win rates against minutes of PPO for each trained checkpoint."""
+    PLOTS.mkdir(parents=True, exist_ok=True)
+    for name in trained_checkpoints():
+        points = list(learning_curve(name))
+        levels = read_card(CHECKPOINTS / name)["training"]["options"]["eval_levels"]
+        lines = {level: [(minutes, win_rate(point, level, games)) for minutes, point, games in points] for level in levels}
+        games = " and ".join(f"{count:,}" for count in sorted({games for _, _, games in points}))
+        save(curves(f"Learning curve of {name}: {games} games per level", lines, "minutes of PPO"), PLOTS / f"{name}.svg")
+
+
+def learning_curve(name: str) -> Iterator[tuple[float, Point, int]]:
+    """Yield minutes, point and games of a checkpoint's curve, after that of the checkpoint it continues."""
+    training = read_card(CHECKPOINTS / name)["training"]
+    before = list(learning_curve(continued_checkpoint(training))) if continued_checkpoint(training) in trained_checkpoints() else []
+    yield from before
+    first = before[-1][0] if before else 0.0
+    for point in read_curve(CHECKPOINTS / name / CURVE):
+        yield first + point["seconds"] / 60, point, training["options"]["n_eval_episodes"]
+
+
+def speed_rows() -> Iterator[str]:
+    """Yield microseconds per step of each part of training, and steps per second, for each preset."""
+    rows = {row["what"]: row["value"] for row in json.loads(BENCHMARK.read_text(encoding="utf-8"))["rows"]}
+    prefixes = [f"training, preset {preset}, " for preset in TIMED_PRESETS]
+    for what in [what.removeprefix(prefixes[0]) for what in rows if what.startswith(prefixes[0])]:
+        part = what.removeprefix("one core: ").replace("both cores", "steps per second, both cores")
+        yield f"{part} | {' | '.join(f'{rows[prefix + what]:,.0f}' for prefix in prefixes)}"
+
+
+def trial_rows() -> Iterator[str]:
+    """Yield what was different in each trial, and its last win rates."""
+    defaults = TrainConfig().as_data()
+    for folder in sorted(path for path in TRIALS.iterdir() if path.is_dir()):
+        options, last = trial(folder)
+        if (folder / NOTE).is_file():
+            difference = (folder / NOTE).read_text(encoding="utf-8").strip()
+        else:
+            changed = [name for name in TRIED_OPTIONS if options[name] != defaults[name]]
+            difference = "; ".join(f"`{name}` {options[name]} instead of {defaults[name]}" for name in changed) or "baseline"
+        effort = f"{last['timesteps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min"
+        yield f"{network_shape(options, options['network'])} | {difference} | {effort} | {win_rates(last, options['n_eval_episodes'])}"
+
+
+def trial(folder: Path) -> tuple[Point, Point]:
+    """Return options and last point of a trial."""
+    return yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8")), read_curve(folder / "progress.jsonl")[-1]
+
+
+def ablation_rows() -> Iterator[str]:
+    """Yield the win rates with and without the control variate, pooled over seeds, by level."""
+    arms = [[trial(folder) for folder in sorted(TRIALS.glob(pattern))] for pattern in ("control-variate-*", "no-control-variate-*")]
+    for level in arms[0][0][1]["win_rates"]:
+        cells = []
+        for arm in arms:
+            games = [options["n_eval_episodes"] for options, _ in arm]
+            won = sum(round(last["win_rates"][level] * count) for count, (_, last) in zip(games, arm, strict=True))
+            cells.append(percent(wilson(won, sum(games))))
+        yield f"{level} | {' | '.join(cells)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
