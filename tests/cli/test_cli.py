@@ -66,7 +66,8 @@ def test_the_browser_without_its_extra_is_one_sentence(command: list[str], missi
     failed = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
 
     assert failed.returncode == 2
-    assert failed.stderr == f"tetrarchia: serve needs the package {missing}: pip install 'tetrarchia[web]'\n"
+    assert failed.stderr.startswith(f"tetrarchia: serve needs the package {missing}: pip install ")
+    assert failed.stderr.count("\n") == 1
 
 
 def test_bad_board_is_one_sentence_too(tmp_path: Path) -> None:

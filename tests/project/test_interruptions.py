@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.zygote import Command, Zygote
+from helpers.fork_server import Command, ForkServer
 
 pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
@@ -38,18 +38,18 @@ MEGABYTE = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    with Zygote() as zygote:
-        yield zygote
+def fork_server() -> Iterator[ForkServer]:
+    with ForkServer() as fork_server:
+        yield fork_server
 
 
 @pytest.fixture(scope="module")
-def undisturbed(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, float]]:
+def undisturbed(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, float]]:
     """What each command leads to, and the seconds it takes when all is compiled."""
     found: dict[str, tuple[object, float]] = {}
     for name, command in [*COMMANDS.items()] * 2:
         folder, began = tmp_path_factory.mktemp(name), time.monotonic()
-        code, text = zygote.run(command, folder)
+        code, text = fork_server.run(command, folder)
         assert code == 0, text
         found[name] = (result(folder), time.monotonic() - began)
     return found
@@ -64,14 +64,14 @@ def result(folder: Path) -> object:
     return json.loads((folder / "runs/x/final/card.json").read_bytes())["weights"], measured
 
 
-def go_on(zygote: Zygote, name: str, folder: Path) -> str:
+def go_on(fork_server: ForkServer, name: str, folder: Path) -> str:
     """What a user would type next; what that says."""
     if COMMANDS[name][0] == "eval":
-        code, text = zygote.run(COMMANDS[name], folder)
+        code, text = fork_server.run(COMMANDS[name], folder)
     else:
-        code, text = zygote.run(["train", "--name", "x", "--resume"], folder)
+        code, text = fork_server.run(["train", "--name", "x", "--resume"], folder)
         if "there is no run to resume" in text:
-            code, text = zygote.run(COMMANDS[name], folder)
+            code, text = fork_server.run(COMMANDS[name], folder)
     assert code == 0, text
     return text
 
@@ -89,7 +89,7 @@ def check_output(command: Command, code: int, allowed: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_signals_at_any_moment(
-    name: str, sent: signal.Signals, zygote: Zygote, undisturbed: dict[str, tuple[object, float]], tmp_path: Path
+    name: str, sent: signal.Signals, fork_server: ForkServer, undisturbed: dict[str, tuple[object, float]], tmp_path: Path
 ) -> None:
     expected, seconds = undisturbed[name]
     chooser = random.Random(f"{name} {sent}")
@@ -97,11 +97,11 @@ def test_signals_at_any_moment(
         folder = tmp_path / str(number)
         folder.mkdir()
         moment = chooser.uniform(0, seconds)
-        command = zygote.begin(COMMANDS[name], folder)
+        command = fork_server.start(COMMANDS[name], folder)
         command.let_run(moment)
         os.kill(command.pid, sent)
         check_output(command, command.wait(), (0, -sent, 130) if sent == signal.SIGTERM else (0, -sent))
-        text = go_on(zygote, name, folder)
+        text = go_on(fork_server, name, folder)
         assert result(folder) == expected, (moment, text)
         shutil.rmtree(folder)
 
@@ -122,7 +122,7 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk(name: str, zygote: Zygote, undisturbed: dict[str, tuple[object, float]], tmp_path: Path) -> None:
+def test_a_full_disk(name: str, fork_server: ForkServer, undisturbed: dict[str, tuple[object, float]], tmp_path: Path) -> None:
     expected, _ = undisturbed[name]
     chooser = random.Random(name)
     for number in range(MOMENTS):
@@ -130,10 +130,10 @@ def test_a_full_disk(name: str, zygote: Zygote, undisturbed: dict[str, tuple[obj
         folder.mkdir()
         size = 4096 * chooser.randint(1, 24 if COMMANDS[name][0] == "eval" else 400)
         with small_disk(folder, size) as made:
-            command = zygote.begin(COMMANDS[name], folder, None if made else size)
+            command = fork_server.start(COMMANDS[name], folder, None if made else size)
             check_output(command, command.wait(), (0, 2))
             if made:
                 subprocess.run(["mount", "-o", f"remount,size={16 * MEGABYTE}", folder], check=True)
-            text = go_on(zygote, name, folder)
+            text = go_on(fork_server, name, folder)
             assert result(folder) == expected, (size, text)
         shutil.rmtree(folder)

@@ -70,17 +70,14 @@ def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
 
 
 def import_web(name: str) -> Any:
-    """Import a module of the server, which needs packages of the extra `web`.
+    """Import a module of the server.
 
     Raises:
-        TetrarchiaError: If one of them is not installed.
+        TetrarchiaError: If a package of the extra `web` is not installed.
     """
-    from importlib import import_module
+    from tetrarchia_env.extras import import_optional
 
-    try:
-        return import_module(f"tetrarchia_app.web.{name}")
-    except ModuleNotFoundError as error:
-        raise TetrarchiaError(f"serve needs the package {str(error.name).partition('.')[0]}: pip install 'tetrarchia[web]'") from None
+    return import_optional(f"tetrarchia_app.web.{name}", "web", "serve")
 
 
 def create_manager(agents: str, state: Path | None, study: Path | None = None, keep: float = 60.0) -> "RoomManager":
@@ -172,6 +169,11 @@ def agent_spec(name: str) -> "AgentSpec":
 
 def lobby_data(manager: "RoomManager") -> dict[str, Any]:
     """Return what can be chosen in the lobby, with descriptions."""
+    from tetrarchia_env.options import Options
+
+    choices = [("variants", VARIANTS), ("modules", MODULES)]
+    needs_all_actions = [name for option, names in choices for name in names if Options.of(**{option: [name]}).needs_all_actions]
+    needs_all_actions += [name for name in SCENARIOS if Options(scenario=name).needs_all_actions]
     digits = [
         {"one": one, "many": many, "why": why, "values": values} for (one, many, why), values in zip(DIGITS, LEVEL_DIGITS, strict=True)
     ]
@@ -179,5 +181,6 @@ def lobby_data(manager: "RoomManager") -> dict[str, Any]:
     agents = [{"name": name, "about": spec.description, "base_only": spec.base_only} for name, spec in services.agents.items()]
     return {
         "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "agents": agents,
+        "needs_all_actions": needs_all_actions,
         "coach": services.coach is not None, "study": services.keep_game is not None,
     }  # fmt: skip

@@ -37,7 +37,7 @@ class Room:
     Attributes:
         seats: Index of the player of each Emperor, in turn order.
         records: Who chose each action; None if the game was started elsewhere.
-        env_id: Number by which agents tell rooms apart.
+        env_id: Number that identifies the room to agents.
         last_used: Time of the last change or disconnection, in seconds since the epoch.
     """
 

@@ -236,7 +236,7 @@ class RoomManager:
             TetrarchiaError: If there is no trained network, or too many jobs wait.
         """
         if job is None:
-            raise TetrarchiaError("this server has no trained network: install the extra train")
+            raise TetrarchiaError("this server has no trained network")
         if self._analysis_jobs >= MAX_ANALYSIS_JOBS:
             raise TetrarchiaError("too many analyses are waiting: try again later")
         self._analysis_jobs += 1

@@ -65,8 +65,8 @@ function applyPreset(name) {
 }
 
 function defaultAgent() {
-  const needsAllActions = chosenChecks("variants").some((name) => ["imperivm", "patres_patriae"].includes(name))
-    || chosenChecks("modules").some((name) => name !== "goths") || ["carausian_revolt", "mauretanian_war"].includes(byId("scenario").value);
+  const rules = [...chosenChecks("variants"), ...chosenChecks("modules"), byId("scenario").value];
+  const needsAllActions = rules.some((name) => pageData.needs_all_actions.includes(name));
   return (pageData.agents.find((agent) => !(needsAllActions && agent.base_only)) ?? pageData.agents[0]).name;
 }
 
