@@ -1,66 +1,66 @@
-"""A game as an agent judges it: data that agents make and pages show, and the sentences that tell of them.
+"""The analysis of a game as data: agents produce it, pages show it.
 
-A chance is a probability of winning, from 0 to 1. Of every decision, `choice` is what the action did to it in the mean over the
-dice, and `luck` is what the dice made of that: chance before + choice + luck = chance after. So over a whole game they sum up to
-its outcome less the chance at its beginning.
+Probabilities are win probabilities from 0 to 1. For every decision, `choice` is the effect of the action in the mean over the dice, and
+`luck` the effect of the dice: probability before + choice + luck = probability after. Over a game they sum up to the outcome minus the
+probability at the beginning.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-WORST = 3  # choices that are marked
-SMALL = 0.005  # less rounds to 0 %
+NUM_WORST = 3  # decisions that are marked
+ROUNDS_TO_ZERO = 0.005  # smaller changes are shown as 0 %
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One of the likeliest actions in a position."""
+    """One of the most probable actions in a position."""
 
     action: int
     text: str
-    probability: float  # that the policy takes it
-    chance: float  # to win after it: at the end of the turn, in the mean over its dice
-    change: float  # of that chance, against the likeliest action
+    probability: float  # of the policy
+    win_probability: float  # after it: at the end of the turn, mean over the dice
+    change: float  # of the win probability, compared with the most probable action
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One action that was played, and what else could have been."""
+    """An action that was played, and the alternatives."""
 
     turn: int  # counted from 0, as in a snapshot
     emperor: str  # whose turn it was
     action: str  # as text
-    before: float  # the chance to win
-    expected: float  # after the action, in the mean over the dice
-    after: float  # as the dice fell
-    likeliest: tuple[Advice, ...]
+    before: float  # win probability
+    expected: float  # win probability after the action, mean over the dice
+    after: float  # win probability after the dice
+    top_actions: tuple[Advice, ...]
 
     @property
     def choice(self) -> float:
-        """What the action did to the chance to win."""
+        """The effect of the action on the win probability."""
         return self.expected - self.before
 
     @property
     def luck(self) -> float:
-        """What the dice did to it: 0 in the mean, and 0 where none were rolled."""
+        """The effect of the dice on the win probability; its mean is 0, and it is 0 where no dice were rolled."""
         return self.after - self.expected
 
     @property
     def best(self) -> Advice:
-        """Of the likeliest actions, the one with the best chance to win."""
-        return max(self.likeliest, key=lambda advice: advice.chance)
+        """The most probable action with the highest win probability."""
+        return max(self.top_actions, key=lambda advice: advice.win_probability)
 
     @property
     def regret(self) -> float:
-        """How much better the best would have been, by the same dice; 0 if the action was as good."""
-        return max(0.0, self.best.chance - self.expected)
+        """The advantage of the best action over the one played, with the same dice; at least 0."""
+        return max(0.0, self.best.win_probability - self.expected)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All decisions of one turn, summed up."""
+    """The sums over all decisions of one turn."""
 
     number: int  # counted from 0
     emperor: str
@@ -70,61 +70,60 @@ class Turn:
 
 @dataclass(frozen=True)
 class GameAnalysis:
-    """All decisions of a game, or of a part of it."""
+    """All decisions of a game or of a part of it."""
 
-    critic: str  # the agent that judged
+    critic: str  # the agent that estimated the win probabilities
     decisions: tuple[Decision, ...]
 
     @property
-    def chances(self) -> list[float]:
-        """Of each position, from the first to the last."""
+    def win_probabilities(self) -> list[float]:
+        """The win probability of each position, from the first to the last."""
         return [decision.before for decision in self.decisions] + [decision.after for decision in self.decisions[-1:]]
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """In their order."""
-        return tuple(_summed(list(some)) for _, some in groupby(self.decisions, lambda decision: decision.turn))
+        """The turns in order."""
+        grouped = (list(group) for _, group in groupby(self.decisions, lambda decision: decision.turn))
+        return tuple(
+            Turn(group[0].turn, group[0].emperor, sum(one.choice for one in group), sum(one.luck for one in group)) for group in grouped
+        )
 
     @cached_property
     def worst(self) -> tuple[int, ...]:
-        """The places of the worst choices among the decisions, the worst first."""
+        """The indexes of the decisions with the highest regret, in descending order."""
         regrets = [decision.regret for decision in self.decisions]
-        places = sorted(range(len(regrets)), key=lambda place: -regrets[place])
-        return tuple(place for place in places[:WORST] if regrets[place] >= SMALL)
+        indexes = sorted(range(len(regrets)), key=lambda index: -regrets[index])
+        return tuple(index for index in indexes[:NUM_WORST] if regrets[index] >= ROUNDS_TO_ZERO)
 
 
-def _summed(decisions: Sequence[Decision]) -> Turn:
-    first = decisions[0]
-    return Turn(first.turn, first.emperor, sum(one.choice for one in decisions), sum(one.luck for one in decisions))
-
-
-def percent(share: float) -> str:
-    """In whole percents."""
-    return f"{round(100 * share)}\N{NO-BREAK SPACE}%"
+def percent(fraction: float) -> str:
+    """Return a fraction as a rounded percentage."""
+    return f"{round(100 * fraction)}\N{NO-BREAK SPACE}%"
 
 
 def split_sentence(luck: float, choice: float) -> str:
-    """What dice and choices did, the larger first.
+    """Return the effects of dice and choices in words, the larger first.
 
     >>> split_sentence(luck=-0.11, choice=-0.03).replace("\N{NO-BREAK SPACE}", " ")
     'the dice cost 11 %, the choices 3 %'
     >>> split_sentence(luck=0.04, choice=-0.002).replace("\N{NO-BREAK SPACE}", " ")
     'the dice gained 4 %'
     """
-    parts = [(name, change) for name, change in (("the dice", luck), ("the choices", choice)) if abs(change) >= SMALL]
+    parts = [(name, change) for name, change in (("the dice", luck), ("the choices", choice)) if abs(change) >= ROUNDS_TO_ZERO]
     parts.sort(key=lambda part: -abs(part[1]))
     return ", ".join(_clauses(parts)) or "neither the dice nor the choices changed much"
 
 
-def _clauses(parts: Iterable[tuple[str, float]]) -> Iterable[str]:
-    """A verb is said once as long as it stays the same."""
-    said = ""
+def _clauses(parts: Sequence[tuple[str, float]]) -> list[str]:
+    """Return one clause per part; a verb is omitted if it is the same as before."""
+    clauses, previous = [], ""
     for name, change in parts:
         verb = "cost" if change < 0 else "gained"
-        yield f"{name} {percent(abs(change))}" if verb == said else f"{name} {verb} {percent(abs(change))}"
-        said = verb
+        clauses.append(f"{name} {percent(abs(change))}" if verb == previous else f"{name} {verb} {percent(abs(change))}")
+        previous = verb
+    return clauses
 
 
 def regret_sentence(decision: Decision) -> str:
-    """Of a choice that was worse than another."""
+    """Return how much worse a decision was than the best action, in words."""
     return f"{percent(decision.regret)} worse than {decision.best.text}"

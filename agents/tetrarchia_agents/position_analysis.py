@@ -1,6 +1,5 @@
-"""What a trained network thinks of positions: the chance to win, the likeliest actions, and what each of them does to that chance."""
+"""Position analysis by a trained network: win probabilities, the most probable actions, and their effect on the win probability."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,75 +17,91 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice
 from tetrarchia_env.notation import action_text
 
-SHOWN = 3  # actions of a decision
+NUM_ACTIONS_SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Critic:
-    """A network whose value was calibrated: it tells how likely the game is won if its own policy plays on."""
+    """A network with a calibrated value: estimates the probability that its own policy wins from a position."""
 
     name: str  # as agents are named
     agent: PPOAgent
     calibration: Calibration
 
     def win_probabilities(self, games: batch.Games) -> Float64s:
-        """Of each position; of a finished game 1 or 0."""
-        chances = batch.is_won(games).astype(np.float64)
+        """Return the win probability of each position; 1 or 0 for a finished game."""
+        probabilities = batch.is_won(games).astype(np.float64)
         running = np.flatnonzero(~batch.is_over(games))
-        for at in range(0, len(running), BATCH_SIZE):
-            rows = running[at : at + BATCH_SIZE]
-            shares = win_fraction(games[rows], self._values(games[rows]), self.calibration.reward)
-            chances[rows] = self.calibration.win_probabilities(shares)
-        return chances
+        for start in range(0, len(running), BATCH_SIZE):
+            rows = running[start : start + BATCH_SIZE]
+            with torch.inference_mode():
+                values: NDArray[np.float32] = self.agent.network.values(torch.from_numpy(batch.observe(games[rows]))).numpy()
+            fractions = win_fraction(games[rows], values, self.calibration.reward)
+            probabilities[rows] = self.calibration.win_probabilities(fractions)
+        return probabilities
 
     def action_values(self, games: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES) -> Float64s:
-        """The chance to win after the action in each game: at the end of the turn, which the policy plays on, in the mean over dice.
+        """Return the win probability after an action in each game.
 
-        In the middle of a turn a critic errs more than between two: actions are compared where all have the same behind them.
+        It is the mean over dice at the end of the turn, which the policy completes: within a turn the network's value is less reliable.
+
+        Args:
+            games: Running games.
+            actions: A legal action for each.
+            samples: The number of dice samples per action, a multiple of 36.
         """
         if not len(games):
             return np.zeros(0)
         ends = turn_ends(games, actions, self.choose, samples)
-        chances: Float64s = self.win_probabilities(ends.ravel()).reshape(ends.shape).mean(axis=1)
-        return chances
+        probabilities: Float64s = self.win_probabilities(ends.ravel()).reshape(ends.shape).mean(axis=1)
+        return probabilities
 
     def choose(self, games: batch.Games) -> Actions:
-        """The likeliest action of each game."""
-        likeliest: Actions = self.agent.evaluate(games)[0].argmax(axis=1)
-        return likeliest
-
-    def _values(self, games: batch.Games) -> NDArray[np.float32]:
-        with torch.inference_mode():
-            values: NDArray[np.float32] = self.agent.network.values(torch.from_numpy(batch.observe(games))).numpy()
-        return values
+        """Return the most probable action of each game."""
+        actions: Actions = self.agent.evaluate(games)[0].argmax(axis=1)
+        return actions
 
 
 def make_critic(name: str) -> Critic:
-    """The critic of an agent with a network, by its name: `ppo`, `ppo:ppo-full`; ValueError if it has none, or is not calibrated."""
+    """Return the critic of an agent with a network.
+
+    Args:
+        name: `ppo` or `ppo:CHECKPOINT`.
+
+    Raises:
+        TetrarchiaError: The agent has no network, or the network has no calibration.
+    """
     agent = make_agent(name)
     if not isinstance(agent, PPOAgent):
-        raise TetrarchiaError(f"agent {name!r} has no network that judges positions: choose ppo, or ppo:CHECKPOINT")
+        raise TetrarchiaError(f"agent {name!r} has no network that evaluates positions; choose ppo or ppo:CHECKPOINT")
     return Critic(name, agent, read_calibration(find_checkpoint(agent.checkpoint), agent.digest))
 
 
-def likeliest_actions(agent: PPOAgent, games: batch.Games, most: int = SHOWN) -> list[list[tuple[int, float]]]:
-    """For each game that is not over: its likeliest actions, the first before the others, each with the policy's probability."""
+def top_actions(agent: PPOAgent, games: batch.Games, limit: int = NUM_ACTIONS_SHOWN) -> list[list[tuple[int, float]]]:
+    """Return the most probable actions of each running game with their probabilities, in descending order."""
     log_probs, _ = agent.evaluate(games)
-    best = np.argsort(-log_probs, axis=1, kind="stable")[:, :most]
+    best = np.argsort(-log_probs, axis=1, kind="stable")[:, :limit]
     probabilities = np.exp(np.take_along_axis(log_probs, best, axis=1))
     rows = zip(best.tolist(), probabilities.tolist(), strict=True)
     return [[(action, probability) for action, probability in zip(*row, strict=True) if probability > 0] for row in rows]
 
 
-def advise(critic: Critic, games: batch.Games, most: int = SHOWN, samples: int = DEFAULT_SAMPLES) -> list[list[Advice]]:
-    """The coach: for each game that is not over, its likeliest actions and what each does to the chance to win."""
-    likeliest = likeliest_actions(critic.agent, games, most)
-    rows = np.repeat(np.arange(len(games)), [len(actions) for actions in likeliest])
-    actions = np.array([action for found in likeliest for action, _ in found], dtype=np.int64)
-    chances = iter(critic.action_values(games[rows], actions, samples).tolist())
-    return [_advice(found, [next(chances) for _ in found]) for found in likeliest]
+def advise(critic: Critic, games: batch.Games, limit: int = NUM_ACTIONS_SHOWN, samples: int = DEFAULT_SAMPLES) -> list[list[Advice]]:
+    """Return the most probable actions of each running game with the win probability after each.
 
-
-def _advice(likeliest: Sequence[tuple[int, float]], chances: Sequence[float]) -> list[Advice]:
-    pairs = zip(likeliest, chances, strict=True)
-    return [Advice(action, action_text(action), probability, chance, chance - chances[0]) for (action, probability), chance in pairs]
+    Args:
+        critic: The critic.
+        games: Running games.
+        limit: The maximum number of actions per game.
+        samples: The number of dice samples per action, a multiple of 36.
+    """
+    likely = top_actions(critic.agent, games, limit)
+    rows = np.repeat(np.arange(len(games)), [len(actions) for actions in likely])
+    actions = np.array([action for found in likely for action, _ in found], dtype=np.int64)
+    values = iter(critic.action_values(games[rows], actions, samples).tolist())
+    advice = []
+    for found in likely:
+        after = [next(values) for _ in found]
+        pairs = zip(found, after, strict=True)
+        advice.append([Advice(action, action_text(action), prior, value, value - after[0]) for (action, prior), value in pairs])
+    return advice

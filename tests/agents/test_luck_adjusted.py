@@ -10,7 +10,7 @@ pytest.importorskip("safetensors")
 
 from helpers.random_games import random_replay  # noqa: E402
 from tetrarchia_agents.chance_samples import NUM_ROLLS  # noqa: E402
-from tetrarchia_agents.luck_adjusted import analyse, analyse_replay, positions_of  # noqa: E402
+from tetrarchia_agents.luck_adjusted import analyze, analyze_replay, replay_positions  # noqa: E402
 from tetrarchia_agents.position_analysis import Critic, make_critic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.board import EMPERORS  # noqa: E402
@@ -28,7 +28,7 @@ def critic() -> Critic:
 
 @cache
 def analysis() -> GameAnalysis:
-    return analyse_replay(critic(), RANDOM, NUM_ROLLS)
+    return analyze_replay(critic(), RANDOM, NUM_ROLLS)
 
 
 def games_of_the_policy(seeds: range) -> list[Replay]:
@@ -51,7 +51,7 @@ def test_choices_and_luck_sum_up_to_the_outcome_less_the_chance_at_the_beginning
 
     assert RANDOM.final["outcome"] == "rome fell"
     total = sum(one.choice for one in found.decisions) + sum(one.luck for one in found.decisions)
-    assert total == pytest.approx(0 - found.chances[0], abs=1e-12)
+    assert total == pytest.approx(0 - found.win_probabilities[0], abs=1e-12)
     assert sum(turn.choice + turn.luck for turn in found.turns) == pytest.approx(total, abs=1e-12)
 
 
@@ -61,11 +61,11 @@ def test_every_decision_and_turn_is_there_with_its_words() -> None:
     assert [one.action for one in found.decisions] == [text for _, text in RANDOM.actions]
     assert [turn.number for turn in found.turns] == list(range(9))
     assert [turn.emperor for turn in found.turns] == [EMPERORS[k % 4] for k in range(9)]
-    assert len(found.chances) == len(RANDOM.actions) + 1
+    assert len(found.win_probabilities) == len(RANDOM.actions) + 1
 
 
 def test_without_dice_there_is_no_luck_and_with_them_there_is() -> None:
-    positions = positions_of(RANDOM)
+    positions = replay_positions(RANDOM)
     rolled = positions["dice"][1:] != positions["dice"][:-1]
 
     luck = np.array([one.luck for one in analysis().decisions])
@@ -85,30 +85,30 @@ def test_the_worst_choices_are_those_that_a_better_action_was_known_for() -> Non
 
 
 def test_a_stretch_of_a_game_is_analysed_as_in_the_whole() -> None:
-    positions, actions = positions_of(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
+    positions, actions = replay_positions(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
 
-    some = analyse(critic(), positions[8:15], actions[8:14], NUM_ROLLS)
+    some = analyze(critic(), positions[8:15], actions[8:14], NUM_ROLLS)
 
     for one, same in zip(some.decisions, analysis().decisions[8:14], strict=True):
         assert (one.choice, one.luck) == pytest.approx((same.choice, same.luck), abs=1e-5)
 
 
 def test_actions_and_positions_must_fit() -> None:
-    with pytest.raises(ValueError, match="2 actions lead through 3 positions, not 2"):
-        analyse(critic(), positions_of(RANDOM)[:2], np.array([8, 9]))
+    with pytest.raises(ValueError, match="2 actions need 3 positions; got 2"):
+        analyze(critic(), replay_positions(RANDOM)[:2], np.array([8, 9]))
 
 
 def test_the_network_must_know_the_actions_of_the_game() -> None:
     with pytest.raises(ValueError, match="knows 109 actions; this game"):
-        analyse_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
+        analyze_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
 
 
 @pytest.mark.slow
 def test_luck_is_0_in_the_mean_and_explains_most_of_an_outcome() -> None:
-    found = [analyse_replay(critic(), replay, NUM_ROLLS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
+    found = [analyze_replay(critic(), replay, NUM_ROLLS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
 
     luck = np.array([sum(turn.luck for turn in one.turns) for one in found])
-    change = np.array([one.chances[-1] - one.chances[0] for one in found])
+    change = np.array([one.win_probabilities[-1] - one.win_probabilities[0] for one in found])
     each = np.array([turn.luck for one in found for turn in one.turns])
 
     assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))

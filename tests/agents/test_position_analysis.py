@@ -13,7 +13,7 @@ pytest.importorskip("safetensors")
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents.cards import CHECKPOINTS  # noqa: E402
 from tetrarchia_agents.chance_samples import NUM_ROLLS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
-from tetrarchia_agents.position_analysis import Critic, advise, likeliest_actions, make_critic  # noqa: E402
+from tetrarchia_agents.position_analysis import Critic, advise, make_critic, top_actions  # noqa: E402
 from tetrarchia_agents.values import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
@@ -60,11 +60,11 @@ def test_an_easier_level_has_the_better_chance(critic: Critic) -> None:
     assert critic.win_probabilities(easy).mean() > critic.win_probabilities(hard).mean() + 0.2
 
 
-def test_likeliest_actions_are_legal_sorted_and_of_the_policy(critic: Critic) -> None:
+def test_top_actions_are_legal_sorted_and_of_the_policy(critic: Critic) -> None:
     games = some_games()
     masks = batch.legal_masks(games)
 
-    found = likeliest_actions(critic.agent, games, ACTIONS)
+    found = top_actions(critic.agent, games, ACTIONS)
 
     chosen = critic.agent.act(games, masks, np.arange(len(games)))
     for row, likeliest in enumerate(found):
@@ -132,8 +132,8 @@ def test_the_coach_tells_what_each_action_does_to_the_chance(critic: Critic) -> 
         assert 1 <= len(found) <= 3
         assert found[0].change == 0
         for one in found:
-            assert one.chance == pytest.approx(critic.action_values(games[row : row + 1], np.array([one.action]))[0], abs=1e-5)
-            assert one.change == pytest.approx(one.chance - found[0].chance)
+            assert one.win_probability == pytest.approx(critic.action_values(games[row : row + 1], np.array([one.action]))[0], abs=1e-5)
+            assert one.change == pytest.approx(one.win_probability - found[0].win_probability)
             assert action_id(one.text) == one.action
 
 
@@ -180,5 +180,5 @@ def test_a_damaged_calibration_is_refused_in_a_sentence(checkpoint: Path, text: 
 
 
 def test_an_agent_without_a_network_has_no_critic() -> None:
-    with pytest.raises(ValueError, match="'greedy' has no network that judges positions: choose ppo"):
+    with pytest.raises(ValueError, match="'greedy' has no network"):
         make_critic("greedy")

@@ -72,7 +72,7 @@ def plain(text: str) -> str:
 def test_the_made_up_analysis_sums_up() -> None:
     found = analysis()
 
-    assert found.chances == pytest.approx([k / 50 for k in range(43, -1, -1)])
+    assert found.win_probabilities == pytest.approx([k / 50 for k in range(43, -1, -1)])
     assert sum(turn.choice + turn.luck for turn in found.turns) == pytest.approx(-43 / 50)
     assert found.worst == WORST
 
@@ -122,7 +122,7 @@ def test_without_an_analysis_the_page_has_nothing_of_it() -> None:
 
 def test_all_words_of_an_analysis_are_escaped() -> None:
     wild = Advice(0, ATTACK, 0.5, 1.0, 0.0)
-    decisions = tuple(replace(one, likeliest=(wild,)) for one in analysis().decisions)
+    decisions = tuple(replace(one, top_actions=(wild,)) for one in analysis().decisions)
 
     tags = Tags(replay_page(frames(), "A game", GameAnalysis(ATTACK, decisions))).tags
 

@@ -30,7 +30,7 @@ from helpers.room_page import (
     wait_for_position_after,
 )  # fmt: skip
 from helpers.web_server import Server
-from tetrarchia_agents.luck_adjusted import analyse_replay
+from tetrarchia_agents.luck_adjusted import analyze_replay
 from tetrarchia_agents.position_analysis import make_critic
 from tetrarchia_env.game_analysis import GameAnalysis, percent, regret_sentence, split_sentence
 from tetrarchia_env.notation import Replay, replay_data
@@ -51,7 +51,7 @@ def replay() -> Replay:
 
 @cache
 def analysis() -> GameAnalysis:
-    return analyse_replay(make_critic("ppo"), replay())
+    return analyze_replay(make_critic("ppo"), replay())
 
 
 def luck_lines(found: GameAnalysis) -> list[list[str]]:
@@ -62,8 +62,8 @@ def luck_lines(found: GameAnalysis) -> list[list[str]]:
 def likely_actions(found: GameAnalysis, number: int) -> list[list[Any]]:
     """Return the first rows of the table of a decision."""
     decision = found.decisions[number]
-    words = [advice.text + (" played" if advice.text == decision.action else "") for advice in decision.likeliest]
-    return [[percent(one.probability), text, percent(one.chance)] for one, text in zip(decision.likeliest, words, strict=True)]
+    words = [advice.text + (" played" if advice.text == decision.action else "") for advice in decision.top_actions]
+    return [[percent(one.probability), text, percent(one.win_probability)] for one, text in zip(decision.top_actions, words, strict=True)]
 
 
 def go_to(page: Browser, number: int) -> None:
@@ -91,7 +91,7 @@ def test_analysis_follows_a_running_game(server: Server, page: Browser) -> None:
     play_turn(page, random.Random(1))
     wait_for_choices(page)  # after the turns of the other three
 
-    found = analyse_replay(make_critic("ppo"), saved_replay(server, page))
+    found = analyze_replay(make_critic("ppo"), saved_replay(server, page))
     assert [turn.number for turn in found.turns] == [0, 1, 2, 3]
     expected = json.dumps(json.dumps(luck_lines(found), separators=(",", ":"), ensure_ascii=False))
     page.wait_for(f"JSON.stringify({LUCK_LINES}) === {expected}", TIMEOUT_S)
@@ -132,9 +132,9 @@ def test_saved_game_is_analyzed(server: Server, page: Browser, tmp_path: Path, s
     assert page.run(LUCK_LINES) == luck_lines(found)
     for number in (0, 17, last - 1):
         go_to(page, number)
-        assert page.run(TABLE)[: len(found.decisions[number].likeliest)] == likely_actions(found, number)
+        assert page.run(TABLE)[: len(found.decisions[number].top_actions)] == likely_actions(found, number)
         assert page.run("document.querySelectorAll('#analysis .played').length") == 1
-        assert page.run("document.querySelector('.chance strong').textContent") == percent(found.chances[number])
+        assert page.run("document.querySelector('.chance strong').textContent") == percent(found.win_probabilities[number])
 
 
 def test_mistakes_and_curve_lead_to_their_positions_and_disappear(server: Server, page: Browser) -> None:

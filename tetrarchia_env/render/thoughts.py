@@ -21,7 +21,7 @@ def check_analysis(analysis: GameAnalysis, frames: int) -> None:
 
 def curve(analysis: GameAnalysis) -> str:
     """The chance to win from the first position to the last, as wide as the slider below it; dots are the worst choices."""
-    chances = analysis.chances
+    chances = analysis.win_probabilities
     points = [f"{k} {100 * (1 - chance):.1f}" for k, chance in enumerate(chances)]
     line, last = " ".join(points), len(points) - 1
     dots = "".join(f'<path class="dot" d="M{points[place]}h0"/>' for place in analysis.worst)
@@ -35,7 +35,7 @@ def curve(analysis: GameAnalysis) -> str:
 
 def thoughts(analysis: GameAnalysis, place: int) -> list[str]:
     """Of a position: the chance to win, its turn as a whole, and the likeliest actions of the decision to come."""
-    parts = [f'<p class="chance"><strong>{percent(analysis.chances[place])}</strong> <span>chance to win</span></p>']
+    parts = [f'<p class="chance"><strong>{percent(analysis.win_probabilities[place])}</strong> <span>chance to win</span></p>']
     decisions = analysis.decisions
     turn = next(turn for turn in analysis.turns if turn.number == decisions[min(place, len(decisions) - 1)].turn)
     parts.append(f'<p class="luck">This turn: {split_sentence(turn.luck, turn.choice)}.</p>')
@@ -43,9 +43,9 @@ def thoughts(analysis: GameAnalysis, place: int) -> list[str]:
 
 
 def _likeliest(decision: Decision) -> str:
-    rows = [_row(percent(advice.probability), advice, decision) for advice in decision.likeliest]
-    if decision.action not in [advice.text for advice in decision.likeliest]:
-        least = decision.likeliest[-1].probability
+    rows = [_row(percent(advice.probability), advice, decision) for advice in decision.top_actions]
+    if decision.action not in [advice.text for advice in decision.top_actions]:
+        least = decision.top_actions[-1].probability
         rows.append(_row(f"&lt; {percent(least)}", Advice(-1, decision.action, 0.0, decision.expected, 0.0), decision))
     heads = "".join(f'<th scope="col" title="{words}">{name}</th>' for name, words in COLUMNS.items())
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
@@ -56,7 +56,7 @@ def _row(likely: str, advice: Advice, decision: Decision) -> str:
     played = advice.text == decision.action
     word = " <small>played</small>" if played else ""
     mark = ' class="played"' if played else ""
-    return f"<tr{mark}><td>{likely}</td><td>{clean(advice.text)}{word}</td><td>{percent(advice.chance)}</td></tr>"
+    return f"<tr{mark}><td>{likely}</td><td>{clean(advice.text)}{word}</td><td>{percent(advice.win_probability)}</td></tr>"
 
 
 def turn_line(analysis: GameAnalysis, number: int) -> str:

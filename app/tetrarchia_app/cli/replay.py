@@ -70,7 +70,7 @@ def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
     from tetrarchia_agents.registry import make_agent
 
     make_agent(agent)  # tells what is missing before anything of it is loaded
-    from tetrarchia_agents.luck_adjusted import analyse_replay
+    from tetrarchia_agents.luck_adjusted import analyze_replay
     from tetrarchia_agents.position_analysis import make_critic
 
     critic = make_critic(agent)
@@ -78,4 +78,4 @@ def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"{agent} thinks", total=1.0)
-        return analyse_replay(critic, played, tell=lambda share: bar.update(task, completed=share))
+        return analyze_replay(critic, played, progress=lambda fraction: bar.update(task, completed=fraction))

@@ -121,13 +121,13 @@ def analysis_workers(name: str) -> "dict[str, Callable[..., Any]]":
     from dataclasses import asdict
     from functools import partial
 
-    from tetrarchia_agents.luck_adjusted import analyse
+    from tetrarchia_agents.luck_adjusted import analyze
     from tetrarchia_agents.position_analysis import advise, make_critic
 
     critic = make_critic(name)
     return {
         "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
-        "analyze": partial(analyse, critic),
+        "analyze": partial(analyze, critic),
     }
 
 

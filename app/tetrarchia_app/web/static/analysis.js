@@ -6,11 +6,11 @@ import * as log from "./log.js";
 const signedPercent = (change) => (Math.abs(change) < 0.0005 ? "" : ` (${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %)`);
 
 export function showCoach(suggestions, choices, play) {
-  const rows = suggestions.map(({text, probability, chance, change}) => {
+  const rows = suggestions.map(({text, probability, win_probability, change}) => {
     const choice = choices.find(({action}) => action === text) ?? {action: text, place: ""};
     return element("li", {}, element("button", {"data-suggestion": text, onclick: () => play(text)},
       element("span", {text: actionLabel(choice)}),
-      element("small", {text: `probability ${percent(probability)}; chance to win ${percent(chance)}${signedPercent(change)}`})));
+      element("small", {text: `probability ${percent(probability)}; chance to win ${percent(win_probability)}${signedPercent(change)}`})));
   });
   byId("coach").replaceChildren(element("h3", {text: "The coach suggests"}), element("ol", {}, ...rows));
   byId("coach").hidden = false;
