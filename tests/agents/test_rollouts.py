@@ -6,7 +6,7 @@ import pytest
 from helpers.witness import Witness
 from tetrarchia_agents import Actions, TeamPolicy, make_agent, make_agents, rollout
 from tetrarchia_agents.rollouts import play_games
-from tetrarchia_app.cli.game_policy import game_policy
+from tetrarchia_app.cli.arguments import game_policy
 from tetrarchia_env.batch import Games, Masks, new_games, step
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.game import Game

@@ -43,13 +43,13 @@ def replay_file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["play", "--save"], ["watch", "--save"], ["watch", "--film"], ["bench", "--out"], ["eval", "--agents", "random", "--table"]],
+    [["play", "--save"], ["watch", "--save"], ["watch", "--video"], ["bench", "--out"], ["eval", "--agents", "random", "--table"]],
 )
 @pytest.mark.parametrize("goal", ["too long", "a folder", "a pipe"])
 def test_what_cannot_be_written_is_found_out_before_the_game(
     arguments: list[str], goal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ending = {"--film": "gif", "--table": "csv"}.get(arguments[-1], "json")
+    ending = {"--video": "gif", "--table": "csv"}.get(arguments[-1], "json")
     (tmp_path / f"folder.{ending}").mkdir()
     os.mkfifo(tmp_path / f"pipe.{ending}")
     name = {"too long": TOO_LONG.replace("json", ending), "a folder": f"folder.{ending}", "a pipe": f"pipe.{ending}"}[goal]
@@ -70,7 +70,7 @@ def test_a_folder_that_may_not_be_written_into_is_found_out_too(tmp_path: Path, 
         check_output_paths(tmp_path / "game.json")
 
 
-@pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "film"])
+@pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "video"])
 def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
     way: str, replay_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,12 +80,12 @@ def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
         other.symlink_to(replay_file)
     elif way == "hard link":
         other.hardlink_to(replay_file)
-    elif way == "film":
+    elif way == "video":
         replay_file = replay_file.rename("game.gif")
-    goals = {"same": str(replay_file), "relative": f"../{replay_file.parent.name}/game.json", "film": "game.gif"}
+    goals = {"same": str(replay_file), "relative": f"../{replay_file.parent.name}/game.json", "video": "game.gif"}
     before = replay_file.read_bytes()
 
-    told = refused(capsys, "replay", str(replay_file), "--film" if way == "film" else "--html", goals.get(way, str(other)))
+    told = refused(capsys, "replay", str(replay_file), "--video" if way == "video" else "--html", goals.get(way, str(other)))
 
     assert "it is the input file" in told
     assert replay_file.read_bytes() == before

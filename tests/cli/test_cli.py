@@ -47,8 +47,8 @@ def test_saved_game_is_shown_again(tmp_path: Path) -> None:
         (["watch", "--seed", "-1"], "a seed is a whole number"),
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["replay", "no-such-file.json"], "it cannot be read"),
-        (["replay", "no-such-file.json", "--analyse", "ppo"], "--analyse ppo is shown on a page: give --html too"),
-        (["replay", "no-such-file.json", "--agents", "ppo"], "--agents ppo play on in the browser: give --render browser too"),
+        (["replay", "no-such-file.json", "--analyse", "ppo"], "--analyse ppo needs --html"),
+        (["replay", "no-such-file.json", "--agents", "ppo"], "--agents ppo needs --render browser"),
         (["frobnicate"], "No such command"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from tetrarchia_app.cli import arguments, main
 from tetrarchia_app.cli.app import EXAMPLES as FIRST_EXAMPLES
 from tetrarchia_app.cli.app import command_modules
-from tetrarchia_app.cli.arguments import level_names
+from tetrarchia_app.cli.arguments import all_levels
 from tetrarchia_app.cli.levels import level_in_words
 from tetrarchia_app.cli.play import EMPERORS_OR_ALL
 from tetrarchia_app.cli.train import STAGES, command_text, default_text, preset_names
@@ -43,7 +43,7 @@ def test_names_are_those_of_the_rules_and_agents() -> None:
     assert tuple(arguments.MODULES) == MODULES
     assert tuple(arguments.SCENARIOS) == SCENARIOS
     assert tuple(EMPERORS_OR_ALL) == ("all", *EMPERORS)
-    assert len(Options(level=list(level_names())).level_names) == 256
+    assert len(Options(level=list(all_levels())).level_names) == 256
 
 
 def test_commands_are_those_of_the_specification() -> None:
@@ -165,8 +165,8 @@ def test_a_level_in_words() -> None:
 
     assert words.splitlines()[0] == "Level 4211: the normal level, in the rulebook's table of 81 levels."
     assert "  1 Barbarian army on borders at the start" in words
-    assert "that of the scenario danube_wars" in level_in_words("4122")
-    assert "beyond the rulebook's table" in level_in_words("2033")
+    assert "the level of the scenario danube_wars" in level_in_words("4122")
+    assert "not in the rulebook's table" in level_in_words("2033")
     with pytest.raises(ValueError, match="extra Revolts must be 0 to 3, not '6'"):
         level_in_words("4261")
 

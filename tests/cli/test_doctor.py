@@ -1,10 +1,11 @@
-"""`tetrarchia doctor`: fine, missing and broken things, and what it says to do."""
+"""`tetrarchia doctor`, and the errors about missing packages."""
 
 import io
 import os
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from rich.console import Console
 
 from tetrarchia_agents import cards
 from tetrarchia_app.cli import doctor
-from tetrarchia_app.cli.doctor import Finding, Health, show, show_remedies, tried
 from tetrarchia_app.cli.machine_code import told_of_cache
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import is_installed
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A package that is not installed: nothing may find or import it.
@@ -38,53 +40,68 @@ def run(*arguments: str, hidden: str = "-") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("extra", ["", "train", "render", "plots", "ray", "web"])
-def test_the_packages_looked_at_are_those_of_the_project(extra: str) -> None:
-    asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
-
-    assert set(doctor.PACKAGES[extra]) == {Requirement(line).name for line in asked}
+def test_required_packages_are_those_of_the_project() -> None:
+    assert set(doctor.REQUIRED) == {Requirement(line).name for line in PROJECT["dependencies"]}
 
 
-def test_a_thing_is_fine_missing_or_broken() -> None:
-    def breaks() -> str:
+@pytest.mark.parametrize("extra", ["render", *doctor.EXTRAS])
+def test_packages_of_the_extras_can_be_imported(extra: str) -> None:
+    for line in PROJECT["optional-dependencies"][extra]:
+        package = Requirement(line).name
+        module = doctor.MODULE_NAMES.get(package, package.replace("-", "_"))
+        assert find_spec(module) is not None or not is_installed(package)
+
+
+def report_to(encoding: str = "utf-8") -> tuple[doctor.Report, io.TextIOWrapper]:
+    written = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    report = doctor.Report()
+    report.console = Console(file=written, soft_wrap=True)
+    return report, written
+
+
+def test_a_check_is_ok_missing_or_broken() -> None:
+    def fail() -> str:
         raise OSError("no\nsuch library")
 
-    assert tried("thing", lambda: "1.0") == Finding(Health.FINE, "thing", "1.0")
-    assert tried("thing", breaks, ["no_such_module"], "get it").health is Health.MISSING
-    assert tried("thing", breaks) == Finding(Health.BROKEN, "thing", "OSError: no such library")
-
-
-@pytest.mark.parametrize(("encoding", "sign"), [("utf-8", "✗"), ("ascii", "!!")])
-def test_signs_are_plain_where_the_terminal_is(encoding: str, sign: str) -> None:
-    written = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    finding, console = Finding(Health.BROKEN, "thing", "it fails", "pip"), Console(file=written, soft_wrap=True)
-
-    show(finding, console)
-    show_remedies([finding, finding], console)
+    report, written = report_to()
+    report.check("first", lambda: "1.0")
+    report.check("second", fail, ("no_such_module",))
+    report.check("third", fail)
 
     written.seek(0)
-    assert [line.split() for line in written] == [[sign, "thing", "it", "fails"], ["to", "get", "it:", "pip"]]
+    assert [line.split() for line in written] == [
+        ["✓", "first", "1.0"],
+        ["-", "second", "not", "installed"],
+        ["✗", "third", "OSError:", "no", "such", "library"],
+    ]
+    assert report.counts == {"ok": 1, "missing": 1, "broken": 1}
 
 
-def test_a_checkpoint_of_another_layout_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_symbols_are_ascii_in_an_ascii_terminal() -> None:
+    report, written = report_to("ascii")
+    report.add("broken", "thing", "it fails")
+
+    written.seek(0)
+    assert written.read().split() == ["!!", "thing", "it", "fails"]
+
+
+def test_a_checkpoint_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / cards.CARD).write_text('{"format": 1, "layout": "other", "environment": "0.0.1"}', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
-    [finding] = [tried(name, lambda name=name: doctor._fitting(name)) for name in cards.shipped_checkpoints(tmp_path)]
-
-    assert finding.health is Health.BROKEN
-    assert "made for another observation layout (environment 0.0.1)" in finding.told
+    with pytest.raises(TetrarchiaError, match=r"another observation layout \(environment 0.0.1\)"):
+        doctor.check_checkpoint("./old")
 
 
-def test_the_compilers_cache_is_told() -> None:
+def test_the_compiler_cache_is_reported() -> None:
     from tetrarchia_env import batch
 
     assert "compile" in told_of_cache(batch)
 
 
 @pytest.mark.slow
-def test_all_that_is_installed_works() -> None:
+def test_everything_installed_works() -> None:
     shown = run("doctor")
 
     assert shown.returncode == 0, shown.stdout
@@ -93,18 +110,20 @@ def test_all_that_is_installed_works() -> None:
 
 
 @pytest.mark.slow
-def test_without_the_extras_it_says_how_to_get_them() -> None:
-    hidden = ",".join(module for extra in ("train", "render", "plots", "ray", "web") for module in doctor.PACKAGES[extra].values())
+def test_without_the_extras_it_prints_how_to_install_them() -> None:
+    extras = ("render", *doctor.EXTRAS)
+    packages = [Requirement(line).name for extra in extras for line in PROJECT["optional-dependencies"][extra]]
+    hidden = ",".join(doctor.MODULE_NAMES.get(package, package.replace("-", "_")) for package in packages)
 
     shown = run("doctor", hidden=hidden)
 
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert all(f'pip install "tetrarchia[{extra}]"' in shown.stdout for extra in ("train", "render", "plots", "ray", "web"))
-    assert "fits the observation" in shown.stdout or "no checkpoint" in shown.stdout
+    assert shown.stdout.count("to install: pip install") == len(extras)
+    assert "fits the observation" in shown.stdout
 
 
-def test_a_film_without_its_library_is_refused_before_the_game() -> None:
-    failed = run("watch", "--film", "game.mp4", hidden="av")
+def test_a_video_without_its_library_is_refused_before_the_game() -> None:
+    failed = run("watch", "--video", "game.mp4", hidden="av")
 
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr == 'tetrarchia: this needs av: pip install "tetrarchia[render]"\n'
@@ -117,7 +136,7 @@ def test_without_torch_one_sentence_says_how_to_get_it(arguments: list[str]) -> 
     assert failed.returncode == 2
     assert len(failed.stderr.splitlines()) == 1
     assert "torch" in failed.stderr
-    assert "pip install" in failed.stderr
+    assert "tetrarchia[train]" in failed.stderr
 
 
 def test_a_cache_that_cannot_be_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What `play` offers: costs, odds, texts that are understood, and the way back."""
+"""The choices of `play`: costs, odds, parsing of typed texts, undo."""
 
 import random
 import re
@@ -8,10 +8,11 @@ import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import play, position
-from tetrarchia_app.playing.choices import Choice, choices, chosen
-from tetrarchia_app.terminal.player import emperors_named, menu
+from tetrarchia_app.playing.choices import Choice, choices, parse_choice
+from tetrarchia_app.terminal.player import menu, parse_emperors
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.turn import agent_to_act
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game
 from tetrarchia_env.notation import legal_actions, snapshot
 
@@ -35,7 +36,7 @@ def test_powers_cost_a_token_and_may_gain_ip() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_offer_is_what_is_legal_at_the_price_that_is_paid(seed: int) -> None:
+def test_choices_are_the_legal_actions_with_their_real_costs(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
     while not game.is_over and len(game.moves) < 120:
         offer = choices(game.position)
@@ -71,7 +72,7 @@ def test_odds_are_those_of_the_dice(text: str, changes: dict[str, object]) -> No
     assert offered(**changes)[text].odds == f"win {win}% draw {100 - win - loss}% loss {loss}%"
 
 
-def test_block_is_offered_with_the_odds_of_the_fight() -> None:
+def test_block_is_offered_with_the_odds_of_the_combat() -> None:
     game = position(
         dice=(1, 1, 6),  # I 1, then the broken link
         emperors={"constantius": "BELGICA"},
@@ -101,14 +102,14 @@ OFFER = [Choice(number, number, text, "", "") for number, text in enumerate(TWIN
         ("  move   germania  superior ", "move GERMANIA SVPERIOR"),
     ],
 )
-def test_typed_words_are_understood(typed: str, meant: str) -> None:
-    assert chosen(OFFER, typed).text == meant
+def test_numbers_and_abbreviations_are_parsed(typed: str, meant: str) -> None:
+    assert parse_choice(OFFER, typed).text == meant
 
 
 @pytest.mark.parametrize(
-    ("typed", "sentence"),
+    ("typed", "message"),
     [
-        ("s", "'s' may be secure, subdue: say which"),
+        ("s", "'s' is ambiguous: secure, subdue"),
         ("move germania", "move GERMANIA INFERIOR, move GERMANIA SVPERIOR"),
         ("12", "there is no number 12"),
         ("move BELGICA", "'move BELGICA' is not possible now"),
@@ -116,13 +117,13 @@ def test_typed_words_are_understood(typed: str, meant: str) -> None:
         ("pray", "type a number"),
     ],
 )
-def test_other_words_are_not(typed: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        chosen(OFFER, typed)
+def test_ambiguous_and_unknown_texts_are_refused(typed: str, message: str) -> None:
+    with pytest.raises(TetrarchiaError, match=re.escape(message)):
+        parse_choice(OFFER, typed)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None:
+def test_undo_restores_the_same_bytes_but_never_undoes_dice(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
     while not game.is_over and len(game.moves) < 150:
         before, number, action = game.position.copy(), len(game.moves), rng.choice(legal_actions(game.position))
@@ -135,7 +136,7 @@ def test_undo_goes_back_to_the_same_bytes_but_never_over_dice(seed: int) -> None
             game.play(action)
 
 
-def test_game_keeps_the_game_as_a_replay() -> None:
+def test_replay_of_a_game_has_its_agents_and_final_position() -> None:
     game = Game.from_options(random_options(3), 3)
     agents = []
     for _ in range(10):
@@ -146,15 +147,15 @@ def test_game_keeps_the_game_as_a_replay() -> None:
     assert kept.final == snapshot(game.position) == game.frame(10).snapshot
 
 
-def test_menu_keeps_to_the_width_and_names_each_number_once() -> None:
+def test_menu_fits_the_width_and_lists_each_choice_once() -> None:
     offer = choices(position(armies=[["PERSIA", "V", "army"]], emperors={"diocletian": "SYRIA"}, fleets=["AEGAEVM"]))
     lines = list(menu(offer, 100))
     assert max(map(len, lines)) <= 100
     assert all(sum(str(choice) in line for line in lines) == 1 for choice in offer)
 
 
-def test_emperors_of_the_person() -> None:
-    assert emperors_named("all") == list(EMPERORS)
-    assert emperors_named("maximian,galerius") == ["maximian", "galerius"]
-    with pytest.raises(ValueError, match="unknown Emperor ''"):
-        emperors_named("")
+def test_emperors_are_parsed() -> None:
+    assert parse_emperors("all") == list(EMPERORS)
+    assert parse_emperors("maximian,galerius") == ["maximian", "galerius"]
+    with pytest.raises(TetrarchiaError, match="unknown Emperor ''"):
+        parse_emperors("")

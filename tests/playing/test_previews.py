@@ -5,7 +5,7 @@ import random
 import pytest
 
 from helpers.configurations import random_options
-from tetrarchia_app.playing.choices import WAYS, fighters
+from tetrarchia_app.playing.choices import DICE_OUTCOMES, fighters
 from tetrarchia_app.playing.previews import previews
 from tetrarchia_env.board import BOARD
 from tetrarchia_env.engine.combat import barbarian_side, roman_side
@@ -28,7 +28,7 @@ def test_R5_2_the_chains_shown_are_those_that_count(seed: int) -> None:
             extra = foe != PIRATES and GOTHS in record.army_kind[record.army_at == foe]
             assert len(preview.combat.roman.chain) == preview.combat.roman.adds == roman_side(record, figure, foe)[0]
             assert len(preview.combat.barbarian.chain) + extra == preview.combat.barbarian.adds == barbarian_side(record, figure, foe)[0]
-            assert preview.combat.win + preview.combat.draw + preview.combat.loss == WAYS
+            assert preview.combat.win + preview.combat.draw + preview.combat.loss == DICE_OUTCOMES
         game.play(rng.choice(legal_actions(game.position)))
 
 

@@ -1,4 +1,4 @@
-"""Tests that run in the background of a shell, where Ctrl-C is ignored and inherited so."""
+"""Ctrl-C in a terminal when SIGINT is ignored by the parent process, as in the background of a shell."""
 
 import signal
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def ctrl_c_ignored() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("ctrl_c_ignored")
-def test_a_person_in_a_terminal_of_his_own_can_still_stop_it() -> None:
+def test_ctrl_c_in_a_new_terminal_still_works() -> None:
     with Terminal("watch", "--speed", "0.01") as terminal:
         terminal.wait("action 0")
         terminal.type("\x03")

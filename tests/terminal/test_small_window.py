@@ -1,4 +1,4 @@
-"""80 x 24: what a person sees of a game there, and what he is told in a smaller window."""
+"""`watch` and `play` in a window of 80 x 24, and the warning in a smaller one."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from helpers.positions import position
 from helpers.pseudo_terminal import Terminal, without_codes
 from helpers.random_games import random_frames
 from tetrarchia_app.playing.choices import links
-from tetrarchia_app.terminal.player import size_wanted
+from tetrarchia_app.terminal.player import size_warning
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.game import Game
 from tetrarchia_env.render.text import draw_brief, draw_text
 
 
 def screen(terminal: Terminal, rows: int) -> list[str]:
-    """What a window of so many rows holds of all that was printed, the prompt last."""
+    """Return the last rows of the output, as a window of this height shows them."""
     return without_codes(terminal.output).split("\r\n")[-rows:]
 
 
@@ -46,9 +46,9 @@ def test_a_smaller_window_is_told_what_it_should_be() -> None:
     assert "(this needs a window of 80 x 24; yours is 60 x 15)" in seen
 
 
-def test_nothing_is_wished_where_all_is_seen() -> None:
-    assert size_wanted(24, 80, 24) == []
-    assert size_wanted(31, 80, 24) == ["(this needs a window of 80 x 31; yours is 80 x 24)"]
+def test_no_warning_if_everything_fits() -> None:
+    assert size_warning(24, 80, 24) == []
+    assert size_warning(31, 80, 24) == ["(this needs a window of 80 x 31; yours is 80 x 24)"]
 
 
 def test_watch_shows_every_region_in_80_by_24() -> None:
@@ -63,7 +63,7 @@ def test_watch_shows_every_region_in_80_by_24() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_brief_board_tells_all_that_lies_and_stands(seed: int) -> None:
+def test_brief_board_lists_every_piece(seed: int) -> None:
     for frame in random_frames(random_options(seed), seed)[::7]:
         snapshot = frame.snapshot
         text = draw_brief(snapshot, dice=frame.dice)
@@ -78,7 +78,7 @@ def test_the_brief_board_tells_all_that_lies_and_stands(seed: int) -> None:
         )
 
 
-def test_the_whole_board_cuts_no_number_at_80_columns() -> None:
+def test_full_board_truncates_no_number_at_80_columns() -> None:
     frame = Game(seed=3).frame(0)
     text = draw_text(frame.snapshot, width=80)
 
@@ -86,7 +86,7 @@ def test_the_whole_board_cuts_no_number_at_80_columns() -> None:
     assert all(f"{name.capitalize()[:8]:8} 4 tok" in text for name in EMPERORS)
 
 
-def test_links_tell_costs_also_of_what_cannot_be_paid() -> None:
+def test_links_have_costs_even_if_unaffordable() -> None:
     game = position(tokens={"GALATIA": "revolt"}, ip=0, armies=[["ASIA", "V", "army"]])
 
     assert links(game) == ["THRACIA 2 IP (broken)", "GALATIA 2 IP (Revolt)", "ASIA army"]

@@ -14,11 +14,11 @@ from tetrarchia_env.options import Options
 
 LEFT, RIGHT, UP, DOWN, HOME, END = "\x1b[D", "\x1bOC", "\x1b[A", "\x1b[B", "\x1b[1~", "\x1b[F"
 CTRL_C = "\x03"
-SLOW = ("--speed", "0.01")  # nothing moves by itself
+SLOW = ("--speed", "0.01")  # only keys change the frame
 
 
 def is_restored(terminal: Terminal) -> bool:
-    """The modes as before, the cursor back, the alternate screen left for good."""
+    """Return whether the modes, the cursor and the normal screen are restored."""
     last = {"\x1b[?1049": "l", "\x1b[?25": "h"}
     back = all(terminal.output.rpartition(code)[2].startswith(ending) for code, ending in last.items())
     return back and terminal.modes == terminal.modes_before
@@ -26,13 +26,13 @@ def is_restored(terminal: Terminal) -> bool:
 
 @pytest.fixture
 def replay_file(tmp_path: Path) -> Path:
-    """A short game: three turns, not finished."""
+    """An unfinished game of three turns."""
     file = tmp_path / "game.json"
     save_replay(record_replay(Options(level="4001", fixed_setup=True), 5, [action_id(text) for text in ("enter capital", "end") * 3]), file)
     return file
 
 
-def test_watch_obeys_keys() -> None:
+def test_keys_of_watch() -> None:
     with Terminal("watch", "--seed", "1", *SLOW) as terminal:
         terminal.wait("TETRARCHIA", "action 0", "playing", "q quit")
         assert terminal.modes != terminal.modes_before
@@ -43,11 +43,11 @@ def test_watch_obeys_keys() -> None:
         terminal.type(LEFT)
         terminal.wait("action 1:")
         terminal.type("+")
-        terminal.wait("0.02 a second")
-        terminal.type("\x1b[1;5Cz+")  # the first two mean nothing
-        terminal.wait("0.04 a second")
+        terminal.wait("0.02 per second")
+        terminal.type("\x1b[1;5Cz+")  # the first two have no effect
+        terminal.wait("0.04 per second")
         terminal.type("--")
-        terminal.wait("0.02 a second", "0.01 a second")
+        terminal.wait("0.02 per second", "0.01 per second")
         terminal.type(DOWN)
         terminal.wait("turn 2 ", "> ")
         terminal.type("n")
@@ -67,7 +67,7 @@ def test_watch_obeys_keys() -> None:
         assert is_restored(terminal)
 
 
-def test_watch_plays_by_itself_to_the_end_and_leaves_the_outcome() -> None:
+def test_watch_plays_to_the_end_and_prints_the_outcome() -> None:
     with Terminal("watch", "--seed", "1", "--speed", "1000") as terminal:
         terminal.wait("action 3:", "action 4:", "the end")
         terminal.type("q")
@@ -76,7 +76,7 @@ def test_watch_plays_by_itself_to_the_end_and_leaves_the_outcome() -> None:
         assert "of 6 borders secured, score" in after
 
 
-def test_watch_fits_the_window_it_is_given() -> None:
+def test_watch_fits_the_window() -> None:
     with Terminal("watch", *SLOW, columns=100, rows=40) as terminal:
         terminal.wait("q quit")
         for columns, rows in ((80, 24), (120, 50), (30, 5), (100, 40)):
@@ -90,7 +90,7 @@ def test_watch_fits_the_window_it_is_given() -> None:
         assert terminal.finish() == 0
 
 
-def test_watch_saves_the_whole_game_also_when_it_is_left_early(tmp_path: Path) -> None:
+def test_watch_saves_the_whole_game_even_if_the_user_quits_early(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     with Terminal("watch", "--seed", "1", "--save", str(file), *SLOW) as terminal:
         terminal.wait("action 0")
@@ -99,7 +99,7 @@ def test_watch_saves_the_whole_game_also_when_it_is_left_early(tmp_path: Path) -
     assert load_replay(file).final["outcome"] != "running"
 
 
-def test_ctrl_c_leaves_no_file_and_the_terminal_as_it_was(tmp_path: Path) -> None:
+def test_ctrl_c_writes_no_file_and_restores_the_terminal(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     with Terminal("watch", "--save", str(file)) as terminal:
         terminal.wait("action 1:")
@@ -110,21 +110,21 @@ def test_ctrl_c_leaves_no_file_and_the_terminal_as_it_was(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_leaves_a_whole_film_or_none(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_a_complete_video_or_none(tmp_path: Path) -> None:
     for library in ("PIL", "resvg_py"):
         pytest.importorskip(library)
-    film = tmp_path / "game.gif"
-    with Terminal("watch", "--seed", "1", "--film", str(film)) as terminal:
+    video = tmp_path / "game.gif"
+    with Terminal("watch", "--seed", "1", "--video", str(video)) as terminal:
         terminal.wait_until(lambda: any(tmp_path.iterdir()))
         terminal.type(CTRL_C)
         code = terminal.finish()
         assert terminal.modes == terminal.modes_before
         assert "Traceback" not in terminal.output
     left = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert (code == 130 and not left) or (left.keys() == {"game.gif"} and left["game.gif"].endswith(b";"))  # else it was too late
+    assert (code == 130 and not left) or (left.keys() == {"game.gif"} and left["game.gif"].endswith(b";"))  # or it was finished
 
 
-def test_terminal_is_given_back_when_the_command_is_ended_from_outside() -> None:
+def test_sigterm_restores_the_terminal() -> None:
     with Terminal("watch", *SLOW) as terminal:
         terminal.wait("action 0")
         terminal.send(signal.SIGTERM)
@@ -132,7 +132,7 @@ def test_terminal_is_given_back_when_the_command_is_ended_from_outside() -> None
         assert is_restored(terminal)
 
 
-def test_replay_goes_forwards_backwards_and_anywhere(replay_file: Path) -> None:
+def test_replay_goes_forwards_backwards_and_to_any_action(replay_file: Path) -> None:
     with Terminal("replay", str(replay_file), *SLOW) as terminal:
         terminal.wait("action 0")
         terminal.type("3\r")
@@ -154,19 +154,19 @@ def test_play_by_texts_and_numbers_with_undo(tmp_path: Path) -> None:
             ("1", "a fleet in ATLANTICVM", "diocletian >"),
             ("enter capital", "diocletian arrives in BITHYNIA", "6 IP >"),
             ("sec", "secures BITHYNIA", "5 IP >"),
-            ("move", "may be move THRACIA, move GALATIA, move ASIA: say which", "5 IP >"),
+            ("move", "is ambiguous: move THRACIA, move GALATIA, move ASIA", "5 IP >"),
             ("m gal", "moves to GALATIA (1 IP)", "4 IP >"),
-            ("undo", "taken back: move GALATIA", "5 IP >"),
-            ("undo", "taken back: secure", "6 IP >"),
+            ("undo", "undone: move GALATIA", "5 IP >"),
+            ("undo", "undone: secure", "6 IP >"),
             ("conquer", "unknown action 'conquer'", "6 IP >"),
             ("move BRITANNIA", "'move BRITANNIA' is not possible now", "6 IP >"),
             ("77", "there is no number 77", "6 IP >"),
-            ("?", "take back", "6 IP >"),
+            ("?", "undo your last action", "6 IP >"),
             ("board", "TETRARCHIA   turn 1 ", "0 end", "6 IP >"),
-            ("save", "give the file a name", "6 IP >"),
+            ("save", "save needs a file name", "6 IP >"),
             ("save no/such/folder/x", "there is no folder", "6 IP >"),
             ("0", "galerius >"),
-            ("undo", "nothing to take back", "galerius >"),
+            ("undo", "nothing to undo", "galerius >"),
             (f"save {file}", "saved:", "galerius >"),
             ("2", "galerius arrives in PANNONIA INFERIOR", "6 IP >"),
             ("end", "constantius: ", "maximian: ", "diocletian, 6 IP >"),
@@ -183,7 +183,7 @@ def test_ctrl_c_ends_play(tmp_path: Path) -> None:
     with Terminal("play", "--seed", "3", "--save", str(tmp_path / "game.json")) as terminal:
         terminal.wait("diocletian >")
         terminal.type(CTRL_C)
-        if terminal.finish(5) is None:  # it fell between the prompt and Python's wait for keys: one presses it again
+        if terminal.finish(5) is None:  # it arrived between the prompt and Python's wait for keys: press it again
             terminal.type(CTRL_C)
         assert terminal.finish() == 130
         assert terminal.modes == terminal.modes_before
@@ -192,7 +192,7 @@ def test_ctrl_c_ends_play(tmp_path: Path) -> None:
 
 
 def main_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    """The exit code of the command, run in this process without a terminal."""
+    """Run a command in this process without a terminal and return its exit code."""
     monkeypatch.setattr(sys, "argv", ["tetrarchia", *arguments])
     with pytest.raises(SystemExit) as end:
         cli.main()
@@ -200,7 +200,7 @@ def main_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    """What `input` reads, then the end of the input."""
+    """Let `input` read these lines, then the end of the input."""
     script = iter(lines)
 
     def read(prompt: str) -> str:
@@ -231,7 +231,7 @@ def test_play_ends_with_the_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert list(play_replay(load_replay(file)))
 
 
-def test_closed_pipe_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     command = f"{sys.executable} -m tetrarchia_app watch --seed 1 | head -n 1"
     shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Pipe" not in shown.stderr
@@ -240,10 +240,10 @@ def test_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         (["watch", "--agents", "nero"], "unknown agent 'nero'"),
-        (["watch", "--render", "oil"], "--render is ansi or human or browser, not 'oil'"),
+        (["watch", "--render", "oil"], '--render must be ansi or human or browser; got "oil"'),
         (["watch", "--speed", "0"], "0.01 to 1000"),
         (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
         (["play", "--emperors", "nero"], "unknown Emperor 'nero'"),
@@ -251,23 +251,23 @@ def test_closed_pipe_is_no_error() -> None:
         (["replay", "no-such-file.json"], "it cannot be read"),
     ],
 )
-def test_mistake_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+def test_user_error_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert main_with(monkeypatch, *arguments) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert sentence in shown.err
+    assert message in shown.err
     assert len(shown.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["watch", "replay"])
-def test_unknown_film_is_refused_before_anything_is_played(
+def test_unknown_video_format_is_refused_before_the_game(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, command: str
 ) -> None:
     pytest.importorskip("tetrarchia_env.render.film")
     files = [str(replay_file)] if command == "replay" else []
-    assert main_with(monkeypatch, command, *files, "--film", "game.xyz") == 2
+    assert main_with(monkeypatch, command, *files, "--video", "game.xyz") == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "game.xyz" in shown.err
@@ -275,7 +275,7 @@ def test_unknown_film_is_refused_before_anything_is_played(
 
 
 @pytest.mark.parametrize(
-    ("damage", "sentence"),
+    ("damage", "message"),
     [
         (lambda game: "[" + game, "it is not JSON"),
         (lambda game: game.replace("enter capital", "enter capitol"), "unknown action"),
@@ -283,8 +283,8 @@ def test_unknown_film_is_refused_before_anything_is_played(
         (lambda game: game.replace('"seed": 5', '"seed": 6'), "final position"),
     ],
 )
-def test_damaged_replay_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, damage: object, sentence: str
+def test_damaged_replay_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, damage: object, message: str
 ) -> None:
     content = replay_file.read_text(encoding="utf-8")
     replay_file.write_text(damage(content), encoding="utf-8")  # type: ignore[operator]
@@ -292,5 +292,5 @@ def test_damaged_replay_is_one_sentence(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith(f"tetrarchia: replay {replay_file}: ")
-    assert sentence in shown.err
+    assert message in shown.err
     assert len(shown.err.splitlines()) == 1

@@ -1,6 +1,6 @@
-"""What several commands have in common: names that a user may type, what the Tab key offers for them, and the options that take them.
+"""Options that several commands share, each declared once, with its completion.
 
-The names are those of the rules and of the registry of agents, which take seconds to load: a key pressed for completion cannot wait.
+The tables of names repeat those of the rules, which take a second to import: too long for the Tab key. A test compares them.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tetrarchia_agents.registry import AGENTS
+
 if TYPE_CHECKING:
+    from tetrarchia_env.game import Policy
     from tetrarchia_env.options import Options
 
-LEVEL_DIGITS = ("5432", "3210", "0123", "0123")  # R2.1: the easiest first
-LEVELS = {"4211": "the normal level", "4200": "the level for beginners"}
+LEVEL_DIGITS = ("5432", "3210", "0123", "0123")  # R2.1, the easiest value of each digit first
+LEVELS = {"4211": "the normal level", "4200": "the beginners' level"}
 
 VARIANTS = {  # R10
-    "imperivm": "each Emperor has a power that costs one of his tokens",
+    "imperivm": "each Emperor has a power that costs one token",
     "mare_nostrvm": "fleets in neighbouring zones join their coasts",
     "diarchia": "the two Emperors of a couple support each other with their tokens",
     "patres_patriae": "Diocletian may take a point from Galerius, Constantius may give one to Maximian",
@@ -25,9 +28,9 @@ VARIANTS = {  # R10
 }
 
 MODULES = {  # R11
-    "dux": "a general whom every Emperor may lead in his turn",
-    "pirates": "hold a sea zone against your fleets; for levels with fewer than 3 fleets",
-    "goths": "a stronger army that comes over the borders III and IV",
+    "dux": "a general who can be led by every Emperor in turn",
+    "pirates": "occupy a sea zone against your fleets; for levels with fewer than 3 fleets",
+    "goths": "a stronger army that crosses the borders III and IV",
 }
 
 SCENARIOS = {  # R12
@@ -37,98 +40,106 @@ SCENARIOS = {  # R12
     "great_persian_war": "Rebels in PERSIA and LIBYA",
 }
 
-Offer = tuple[str, str]  # a value and what it means
-Completion = Callable[[str], list[Offer]]
+RENDERERS = {"ansi": "in the terminal", "human": "in a window", "browser": "live in the browser"}
+
+Complete = Callable[[str], list[tuple[str, str]]]  # from what was typed to values with their help
 
 
-def one_of(known: Callable[[], Mapping[str, str]]) -> Completion:
-    """Offers the names that begin as typed."""
-
-    def complete(incomplete: str) -> list[Offer]:
-        return [(name, about) for name, about in known().items() if name.startswith(incomplete)]
-
-    return complete
+def complete_one(values: Callable[[], Mapping[str, str]]) -> Complete:
+    """Return a completion of one of these values."""
+    return lambda incomplete: [(name, text) for name, text in values().items() if name.startswith(incomplete)]
 
 
-def some_of(known: Callable[[], Mapping[str, str]]) -> Completion:
-    """The same for the last of several names with commas."""
+def complete_list(values: Callable[[], Mapping[str, str]]) -> Complete:
+    """Return a completion of the last value of a comma-separated list."""
 
-    def complete(incomplete: str) -> list[Offer]:
+    def complete(incomplete: str) -> list[tuple[str, str]]:
         before, comma, last = incomplete.rpartition(",")
-        return [(before + comma + name, about) for name, about in one_of(known)(last)]
+        return [(before + comma + name, text) for name, text in complete_one(values)(last)]
 
     return complete
 
 
-def level_names() -> dict[str, str]:
-    """The levels that have names first, then all others."""
+def complete_agents(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a comma-separated list of agents, after `ppo` also with the packaged checkpoints."""
+    names = {name: agent_type.help for name, agent_type in AGENTS.items()}
+    if incomplete.rpartition(",")[2].startswith("ppo"):
+        from tetrarchia_agents.cards import shipped_checkpoints
+
+        names |= {f"ppo:{name}": "a checkpoint" for name in shipped_checkpoints()}
+    return complete_list(lambda: names)(incomplete)
+
+
+def all_levels() -> dict[str, str]:
+    """Return the 256 levels with their names, the named levels first."""
     return LEVELS | {level: "" for level in map("".join, product(*LEVEL_DIGITS)) if level not in LEVELS}
 
 
-def level_words() -> dict[str, str]:
-    """The same for `eval`, which has words for many of them."""
-    return {"rulebook": "the 81 levels of the rulebook", "every": "all 256 levels"} | level_names()
-
-
-def agent_names(incomplete: str) -> list[Offer]:
-    """Agents with commas; after `ppo`, also the checkpoints that come with the project."""
-    from tetrarchia_agents.registry import AGENTS
-
-    last = incomplete.rpartition(",")[2]
-    trained = {f"ppo:{name}": "a checkpoint" for name in _checkpoints()} if last.startswith("ppo") else {}
-    return some_of(lambda: {name: agent_type.help for name, agent_type in AGENTS.items()} | trained)(incomplete)
-
-
-def _checkpoints() -> list[str]:
-    from tetrarchia_agents.cards import shipped_checkpoints
-
-    return shipped_checkpoints()
-
-
-A_VARIANT_LIST = f"With commas: {', '.join(VARIANTS)}"
-A_MODULE_LIST = f"With commas: {', '.join(MODULES)}"
-A_SCENARIO = f"{', '.join(list(SCENARIOS)[:-1])} or {list(SCENARIOS)[-1]}"
-
-variants_offered = some_of(lambda: VARIANTS)
-modules_offered = some_of(lambda: MODULES)
-scenarios_offered = one_of(lambda: SCENARIOS)
+GAME, PLAYERS, OUTPUT = "Game", "Players", "Output"  # panels of the help
 
 Level = Annotated[
     str | None,
     typer.Option(
-        help="Four digits: tokens per Emperor, fleets, extra Revolts, initial armies; 4211 if not given; `tetrarchia levels` tells more",
-        autocompletion=one_of(level_names),
+        help="Four digits: tokens per Emperor, fleets, extra Revolts, initial armies (see `tetrarchia levels`); 4211 by default",
+        rich_help_panel=GAME,
+        autocompletion=complete_one(all_levels),
     ),
 ]
-Variants = Annotated[str, typer.Option(help=A_VARIANT_LIST, autocompletion=variants_offered)]
-Modules = Annotated[str, typer.Option(help=A_MODULE_LIST, autocompletion=modules_offered)]
-Scenario = Annotated[str | None, typer.Option(help=A_SCENARIO, autocompletion=scenarios_offered)]
-Seed = Annotated[int, typer.Option(help="Fixes every die: the same seed and actions are the same game")]
+Variants = Annotated[
+    str,
+    typer.Option(help=f"Comma-separated: {', '.join(VARIANTS)}", rich_help_panel=GAME, autocompletion=complete_list(lambda: VARIANTS)),
+]
+Modules = Annotated[
+    str,
+    typer.Option(help=f"Comma-separated: {', '.join(MODULES)}", rich_help_panel=GAME, autocompletion=complete_list(lambda: MODULES)),
+]
+Scenario = Annotated[
+    str | None,
+    typer.Option(help=f"One of {', '.join(SCENARIOS)}", rich_help_panel=GAME, autocompletion=complete_one(lambda: SCENARIOS)),
+]
+Seed = Annotated[int, typer.Option(help="Random seed; the same seed and actions reproduce the game", rich_help_panel=GAME)]
 Agents = Annotated[
     str,
     typer.Option(
-        help="One for all Emperors or one for each of two to four players, with commas: planner,random", autocompletion=agent_names
+        help="Agents, comma-separated: one for all Emperors, or one for each of two to four players: planner,random",
+        rich_help_panel=PLAYERS,
+        autocompletion=complete_agents,
     ),
 ]
-Speed = Annotated[float, typer.Option(help="Actions a second")]
+Speed = Annotated[float, typer.Option(help="Actions per second", rich_help_panel=OUTPUT)]
 Render = Annotated[
     str | None,
     typer.Option(
-        help="ansi: in the terminal; human: in a window; browser: live in the browser; ansi if nothing is written to a file",
-        autocompletion=one_of(lambda: {"ansi": "in the terminal", "human": "in a window", "browser": "live in the browser"}),
+        help=f"{', '.join(f'{name}: {text}' for name, text in RENDERERS.items())}; ansi by default, unless a file is written",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete_one(lambda: RENDERERS),
     ),
 ]
-Film = Annotated[Path | None, typer.Option(help="Write a film: game.gif or game.mp4")]
-Save = Annotated[Path | None, typer.Option(help="Keep the game as a replay file")]
+Video = Annotated[Path | None, typer.Option(help="Write a video: game.gif or game.mp4", rich_help_panel=OUTPUT)]
+Save = Annotated[Path | None, typer.Option(help="Save the game as a replay file: game.json", rich_help_panel=OUTPUT)]
+
+
+def split_list(text: str) -> list[str]:
+    """Return the names of a comma-separated list."""
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def game_options(level: str | None, variants: str, modules: str, scenario: str | None) -> "Options":
-    """What is played."""
+    """Return the options of a game as they are given on the command line."""
     from tetrarchia_env.options import Options
 
-    return Options(level=level, variants=listed(variants), modules=listed(modules), scenario=scenario)
+    return Options(level=level, variants=split_list(variants), modules=split_list(modules), scenario=scenario)
 
 
-def listed(text: str) -> list[str]:
-    """Names with commas, and blanks beside them."""
-    return [name.strip() for name in text.split(",")] if text else []
+def game_policy(names: str) -> "Policy":
+    """Return a function from a game to the next action, as the acting Emperor's agent chooses it.
+
+    Args:
+        names: Names of agents, as for `--agents`.
+    """
+    from tetrarchia_agents import make_agents
+    from tetrarchia_agents.compiling import compile_ahead
+
+    agents = make_agents(names)
+    compile_ahead()
+    return lambda game: game.ask(agents[game.status()[0]])

@@ -1,300 +1,212 @@
-"""The command `doctor`: looks at all that a first hour needs, and says what is missing and how to get it."""
+"""The command `doctor`."""
 
 import os
 import platform
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from tetrarchia_app.cli.game_policy import game_policy
+from tetrarchia_app.cli.arguments import game_policy
 from tetrarchia_app.cli.machine_code import told_of_cache
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import extra_requirements, install_command
 from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
-    from tetrarchia_env.render.frames import Frame
+    from tetrarchia_env.game import Game
 
 PANEL = "Help and diagnostics"
-EXAMPLES = (
-    "tetrarchia doctor",
-    "tetrarchia doctor --compile",
-)
+EXAMPLES = ("tetrarchia doctor", "tetrarchia doctor --compile")
 
-CompileOnly = Annotated[bool, typer.Option("--compile", help="Only compile rules and search, so that no command waits for it")]
-# By extra: what pip calls it, and what Python does.
-PACKAGES: dict[str, dict[str, str]] = {
-    "": {name: name for name in ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")},
-    "train": {"pyyaml": "yaml", "sb3-contrib": "sb3_contrib", "stable-baselines3": "stable_baselines3"}
-    | {name: name for name in ("safetensors", "tensorboard", "torch")},
-    "render": {"av": "av", "pillow": "PIL", "pygame-ce": "pygame", "resvg-py": "resvg_py"},
-    "plots": {"matplotlib": "matplotlib"},
-    "ray": {"ray": "ray"},
-    "web": {name: name for name in ("starlette", "uvicorn", "websockets")},
+Status = Literal["ok", "missing", "broken"]
+SYMBOLS: dict[Status, tuple[str, str, str]] = {  # in UTF-8, in ASCII, color
+    "ok": ("✓", "ok", "green"),
+    "missing": ("-", "--", "yellow"),
+    "broken": ("✗", "!!", "red"),
 }
+REQUIRED = ("gymnasium", "msgspec", "numba", "numpy", "pettingzoo", "rich", "typer")
+EXTRAS = {  # with the title of their section
+    "plots": "Plots",
+    "ray": "Evaluation on several machines",
+    "web": "Playing in the browser",
+    "train": "Training (importing torch takes seconds)",
+}
+# Modules whose name is not that of the package with underscores.
+MODULE_NAMES = {"pillow": "PIL", "pygame-ce": "pygame", "pyyaml": "yaml"}
 
 
-class Health(Enum):
-    """How a thing is; its sign, the same for a terminal that knows only ASCII, and its colour."""
+class Report:
+    """Checks and prints one thing after the other, and counts what is missing or broken."""
 
-    FINE = ("✓", "ok", "green")
-    MISSING = ("-", "--", "yellow")
-    BROKEN = ("✗", "!!", "red")
+    def __init__(self) -> None:
+        self.console = Console(highlight=False, markup=False, soft_wrap=True)
+        self.counts: dict[Status, int] = dict.fromkeys(SYMBOLS, 0)
 
+    def section(self, title: str) -> None:
+        """Print a heading before its checks, some of which take seconds."""
+        self.console.print(title, style="bold")
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at, and what to do about it."""
+    def add(self, status: Status, name: str, text: str) -> None:
+        """Print a result."""
+        self.counts[status] += 1
+        symbol, ascii_symbol, color = SYMBOLS[status]
+        has_unicode = (self.console.encoding or "ascii").lower().startswith("utf")
+        self.console.print(Text.assemble("  ", (symbol if has_unicode else ascii_symbol, color), printable(f" {name:20} {text}")))
 
-    health: Health
-    what: str
-    told: str
-    remedy: str = ""
+    def check(self, name: str, test: Callable[[], str], modules: tuple[str, ...] = ()) -> None:
+        """Run a test and print the text that it returns; it fails if it raises an exception, and is skipped if a module is missing."""
+        missing = [module for module in modules if find_spec(module) is None]
+        if missing:
+            self.add("missing", name, "not installed" if len(modules) == 1 else f"needs {' and '.join(missing)}")
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                text = test()
+        except Exception as error:
+            self.add("broken", name, f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}")
+        else:
+            self.add("ok", name, text)
 
-
-def tried(what: str, deed: Callable[[], str], needs: Sequence[str] = (), remedy: str = "") -> Finding:
-    """What the deed tells; missing if a module that it needs is not installed, broken if it fails."""
-    lacking = [name for name in needs if find_spec(name) is None]
-    if lacking:
-        return Finding(Health.MISSING, what, "not installed" if len(needs) == 1 else f"needs {' and '.join(lacking)}", remedy)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return Finding(Health.FINE, what, deed())
-    except Exception as error:
-        sentence = " ".join(str(error).split()) or "it fails"
-        return Finding(Health.BROKEN, what, f"{type(error).__name__}: {sentence}", remedy)
-
-
-def show(finding: Finding, console: Console) -> None:
-    """Print a line of it."""
-    sign, plain, colour = finding.health.value
-    speaks = (console.encoding or "ascii").lower().startswith("utf")
-    console.print(Text.assemble("  ", (sign if speaks else plain, colour), printable(f" {finding.what:20} {finding.told}")))
-
-
-def show_remedies(findings: Sequence[Finding], console: Console) -> None:
-    """Print each once."""
-    for remedy in dict.fromkeys(one.remedy for one in findings if one.remedy and one.health is not Health.FINE):
-        console.print(f"    to get it: {remedy}")
+    def check_extra(self, extra: str) -> None:
+        """Check the packages of an extra, and print how to install those that are missing."""
+        missing = self.counts["missing"]
+        for package in extra_requirements(extra):
+            module = MODULE_NAMES.get(package, package.replace("-", "_"))
+            self.check(package, partial(version_of, package, module), (module,))
+        if self.counts["missing"] > missing:
+            self.console.print(f"    to install: {install_command(extra)}")
 
 
-def doctor(compile_only: CompileOnly = False) -> None:
-    """Look at versions, the compiler's cache, pictures and checkpoints, and play a game; say what is missing and how to get it.
+def doctor(
+    compile_only: Annotated[bool, typer.Option("--compile", help="Only compile rules and search, so that no command waits for it")] = False,
+) -> None:
+    """Check the installation: versions, compiled code, a game, rendering, optional packages and checkpoints.
 
-    Exit code 1 if something that is installed does not work; what is optional may be missing.
+    The exit code is 1 if something that is installed does not work; optional packages may be missing.
     """
-    if compile_only:
-        _compile()
-    else:
-        _examine()
-
-
-def _compile() -> None:
-    """All that most commands need, so that none of them waits."""
+    from tetrarchia_agents.cards import shipped_checkpoints
     from tetrarchia_agents.compiling import compile_ahead
-
-    compile_ahead(search=True)
-    for finding in _compiler():
-        show(finding, _console())
-
-
-def _console() -> Console:
-    return Console(highlight=False, markup=False, soft_wrap=True)
-
-
-def _examine() -> None:
-    """One chapter after the other."""
-    console = _console()
-    findings: list[Finding] = []
-    for title, chapter in CHAPTERS.items():
-        console.print(title, style="bold")  # before its findings: some take seconds
-        begun = len(findings)
-        for finding in chapter():
-            show(finding, console)
-            findings.append(finding)
-        show_remedies(findings[begun:], console)
-    console.print(_summary([finding.health for finding in findings]))
-    if any(finding.health is Health.BROKEN for finding in findings):
-        raise typer.Exit(1)
-
-
-def _summary(found: list[Health]) -> str:
-    broken, missing = found.count(Health.BROKEN), found.count(Health.MISSING)
-    if broken:
-        return f"Broken: {broken}. The lines above say what and why."
-    return f"All that is installed works; missing, and optional: {missing}." if missing else "All is well."
-
-
-def _versions() -> Iterator[Finding]:
-    yield Finding(Health.FINE, "tetrarchia", __version__)
-    yield Finding(Health.FINE, "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
-    yield from _packages("")
-
-
-def _packages(extra: str) -> Iterator[Finding]:
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    for name, module in PACKAGES[extra].items():
-        yield tried(name, partial(_version, name, module), (module,) if extra else (), get(extra))
-
-
-def _version(name: str, module: str) -> str:
-    """Of a package that really loads."""
-    import_module(module)
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "of an unknown version"
-
-
-def get(extra: str) -> str:
-    """How to get what is missing."""
-    return f'pip install "tetrarchia[{extra}]"' if extra else "pip install --force-reinstall tetrarchia"
-
-
-def _compiler() -> Iterator[Finding]:
+    from tetrarchia_agents.search import beam_search
+    from tetrarchia_app.terminal.printing import ending
     from tetrarchia_env import batch
 
-    yield tried("rules", partial(told_of_cache, batch))
-    from tetrarchia_agents.search import beam_search
+    report = Report()
+    if compile_only:
+        compile_ahead(search=True)
+    else:
+        report.section("Versions")
+        report.add("ok", "tetrarchia", __version__)
+        report.add("ok", "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+        for package in REQUIRED:
+            report.check(package, partial(version_of, package, package))
+        report.section("Compiled code")
+    report.check("rules", lambda: told_of_cache(batch))
+    report.check("search", lambda: told_of_cache(beam_search))
+    if compile_only:
+        return
 
-    yield tried("search", partial(told_of_cache, beam_search))
+    report.section("The game (compiles what is not compiled yet)")
+    report.check("one game", lambda: ending(random_game().snapshot()))
+    report.check("environments", step_environments)
+    report.section("Rendering")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    report.check_extra("render")
+    report.check("window", check_window, ("resvg_py", "PIL", "pygame"))
+    report.check("video.gif", lambda: write_video("video.gif"), ("resvg_py", "PIL"))
+    report.check("video.mp4", lambda: write_video("video.mp4"), ("resvg_py", "PIL", "av"))
+    for extra, title in EXTRAS.items():
+        report.section(title)
+        report.check_extra(extra)
+    report.section("Checkpoints")
+    for name in shipped_checkpoints():
+        report.check(name, partial(check_checkpoint, name))
+
+    if report.counts["broken"]:
+        report.console.print(f"Broken: {report.counts['broken']}, see above.")
+        raise typer.Exit(1)
+    optional = f"; optional and missing: {report.counts['missing']}" if report.counts["missing"] else ""
+    report.console.print(f"Everything installed works{optional}.")
 
 
-def _game() -> Iterator[Finding]:
-    yield tried("one game", _one_game)
-    yield tried("PettingZoo", _first_pettingzoo_step)
-    yield tried("Gymnasium", _first_gymnasium_step)
+def version_of(package: str, module: str) -> str:
+    """Import a module and return the version of its package."""
+    import_module(module)
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown version"
 
 
-def _frames() -> "list[Frame]":
-    """A game of random agents."""
+def random_game() -> "Game":
+    """Return a finished game of random agents."""
     from tetrarchia_env.game import Game
-    from tetrarchia_env.options import Options
 
-    return list(Game.from_options(Options(), 1, game_policy("random")).frames())
-
-
-def _one_game() -> str:
-    from tetrarchia_app.terminal.printing import ending
-
-    return ending(_frames()[-1].snapshot)
+    game = Game(seed=1)
+    game.policy = game_policy("random")
+    game.play_to_end()
+    return game
 
 
-def _first_pettingzoo_step() -> str:
-    from tetrarchia_env import tetrarchia_v0
-
-    env = tetrarchia_v0.env()
-    env.reset(seed=1)
-    env.step(int(env.last()[0]["action_mask"].argmax()))
-    return "tetrarchia_v0.env() makes its first step"
-
-
-def _first_gymnasium_step() -> str:
+def step_environments() -> str:
+    """Make one step in the PettingZoo and the Gymnasium environment."""
     import gymnasium
 
+    from tetrarchia_env import tetrarchia_v0
+
+    aec = tetrarchia_v0.env()
+    aec.reset(seed=1)
+    aec.step(int(aec.last()[0]["action_mask"].argmax()))
     env = gymnasium.make("Tetrarchia-v0")
     obs, _ = env.reset(seed=1)
     env.step(int(obs["action_mask"].argmax()))
-    return 'gymnasium.make("Tetrarchia-v0") makes its first step'
+    return 'tetrarchia_v0.env() and gymnasium.make("Tetrarchia-v0")'
 
 
-def _pictures() -> Iterator[Finding]:
-    yield from _packages("render")
-    for what, (needs, deed) in PICTURES.items():
-        yield tried(what, deed, needs, get("render"))
-
-
-def _svg() -> str:
-    from tetrarchia_env.render.svg import draw_svg
-
-    return f"drawn, {len(draw_svg(_frames()[-1].snapshot)) // 1000} kB"
-
-
-def _pixels() -> str:
-    from tetrarchia_env.render.raster import draw_rgb
-
-    height, width, _ = draw_rgb(_frames()[-1].snapshot, width=300).shape
-    return f"drawn, {width} x {height}"
-
-
-def _window() -> str:
+def check_window() -> str:
+    """Check pygame-ce and the display."""
     from tetrarchia_env.render.window import check_display
 
     if not hasattr(import_module("pygame"), "Window"):
-        raise TetrarchiaError("this is pygame, and not pygame-ce: pip uninstall pygame first")
+        raise TetrarchiaError("pygame is installed instead of pygame-ce: pip uninstall pygame, then install pygame-ce again")
     try:
         check_display()
-    except ValueError:
-        return "pygame-ce is ready, but this machine has no display"
-    return "pygame-ce and a display are ready"
+    except TetrarchiaError:
+        return "pygame-ce works, but this machine has no display"
+    return "pygame-ce and a display are available"
 
 
-def _film(name: str) -> Callable[[], str]:
-    def shoot() -> str:
-        from tetrarchia_env.render.film import save_film
+def write_video(name: str) -> str:
+    """Write a video of two frames."""
+    from tetrarchia_env.render.film import save_film
 
-        with tempfile.TemporaryDirectory() as folder:
-            save_film(_frames()[:2], Path(folder, name))
-            return f"shot, {Path(folder, name).stat().st_size // 1000} kB"
-
-    return shoot
-
-
-PICTURES: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
-    "svg": ((), _svg),
-    "pixels": (("resvg_py", "PIL"), _pixels),
-    "window": (("resvg_py", "PIL", "pygame"), _window),
-    "film.gif": (("resvg_py", "PIL"), _film("film.gif")),
-    "film.mp4": (("resvg_py", "PIL", "av"), _film("film.mp4")),
-}
+    game = random_game()
+    with tempfile.TemporaryDirectory() as folder:
+        save_film([game.frame(0), game.frame(1)], Path(folder, name))
+        return f"{Path(folder, name).stat().st_size // 1000} kB"
 
 
-def _checkpoints() -> Iterator[Finding]:
-    from tetrarchia_agents.cards import shipped_checkpoints
-
-    names = shipped_checkpoints()
-    if not names:
-        yield Finding(Health.MISSING, "none", "no checkpoint came with this installation", "tetrarchia train --name mine makes one")
-    for name in names:
-        yield tried(name, partial(_fitting, name))
-
-
-def _fitting(name: str) -> str:
-    """What its card says; with torch, also that the weights load."""
+def check_checkpoint(name: str) -> str:
+    """Check the observation layout of a checkpoint; with torch, also load its weights."""
     from tetrarchia_agents.cards import find_checkpoint, layout_digest, read_card
 
     card = read_card(find_checkpoint(name))
     if card.get("layout") != layout_digest():
-        raise TetrarchiaError(f"made for another observation layout (environment {card.get('environment')})")
-    told = f"fits the observation, made with environment {card['environment']}"
+        raise TetrarchiaError(f"trained with another observation layout (environment {card.get('environment')})")
+    text = f"fits the observation, trained with environment {card['environment']}"
     if not (find_spec("torch") and find_spec("safetensors")):
-        return told
+        return text
     from tetrarchia_agents.checkpoints import load_checkpoint
 
     weights = load_checkpoint(name).network.parameters()
-    return f"{told}, {sum(weight.numel() for weight in weights):,} weights"
-
-
-CHAPTERS: dict[str, Callable[[], Iterator[Finding]]] = {
-    "Versions": _versions,
-    "Compiled code": _compiler,
-    "The game (what is not compiled yet is compiled now)": _game,
-    "Pictures": _pictures,
-    "Plots": partial(_packages, "plots"),
-    "Several machines": partial(_packages, "ray"),
-    "Playing in the browser": partial(_packages, "web"),
-    "Training (torch takes seconds to load)": partial(_packages, "train"),
-    "Checkpoints": _checkpoints,
-}
+    return f"{text}, {sum(weight.numel() for weight in weights):,} weights"

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tetrarchia_app.cli.arguments import (
-    A_MODULE_LIST,
-    A_SCENARIO,
-    A_VARIANT_LIST,
-    agent_names,
-    level_words,
-    listed,
-    modules_offered,
-    scenarios_offered,
-    some_of,
-    variants_offered,
+    GAME,
+    OUTPUT,
+    PLAYERS,
+    Agents,
+    Modules,
+    Scenario,
+    Variants,
+    all_levels,
+    complete_agents,
+    complete_list,
+    split_list,
 )
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
@@ -37,7 +38,8 @@ EXAMPLES = (
     "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
     "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
 )
-RULES, AGENTS, GAMES, OUTPUT = "Rules", "Agents", "Games", "Output"  # panels of the help
+GAMES = "Games and seeds"  # panel of the help
+LEVEL_SETS = {"rulebook": "the 81 levels of the rulebook", "every": "all 256 levels"}
 DEFAULT_FOLDER = Path("runs/eval")
 DEFAULT_PAGE = Path("docs/results.md")
 DEFAULT_GAMES = 100
@@ -50,36 +52,29 @@ def eval_(
         str | None,
         typer.Option(
             help="Levels, separated by commas; rulebook: its 81 levels; every: all 256",
-            rich_help_panel=RULES,
-            autocompletion=some_of(level_words),
+            rich_help_panel=GAME,
+            autocompletion=complete_list(lambda: LEVEL_SETS | all_levels()),
         ),
     ] = None,
-    variants: Annotated[str, typer.Option(help=A_VARIANT_LIST, rich_help_panel=RULES, autocompletion=variants_offered)] = "",
-    modules: Annotated[str, typer.Option(help=A_MODULE_LIST, rich_help_panel=RULES, autocompletion=modules_offered)] = "",
-    scenario: Annotated[str | None, typer.Option(help=A_SCENARIO, rich_help_panel=RULES, autocompletion=scenarios_offered)] = None,
+    variants: Variants = "",
+    modules: Modules = "",
+    scenario: Scenario = None,
     fixed_setup: Annotated[
-        bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=RULES)
+        bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=GAME)
     ] = False,
-    max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=RULES)] = 400,
-    agents: Annotated[
-        str,
-        typer.Option(
-            help="One agent for all Emperors, or one per player, separated by commas: planner:beam=64,random",
-            rich_help_panel=AGENTS,
-            autocompletion=agent_names,
-        ),
-    ] = "planner",
+    max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
+    agents: Agents = "planner",
     players: Annotated[
-        int | None, typer.Option(help="Number of players, 1 to 4; default: the number of agents", rich_help_panel=AGENTS)
+        int | None, typer.Option(help="Number of players, 1 to 4; default: the number of agents", rich_help_panel=PLAYERS)
     ] = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Another line-up to compare with on the same seeds; may be repeated", rich_help_panel=AGENTS, autocompletion=agent_names
+            help="Another line-up to compare with on the same seeds; may be repeated", rich_help_panel=PLAYERS, autocompletion=complete_agents
         ),
     ] = None,
     cross_play: Annotated[
-        bool, typer.Option("--cross-play", help="Combine each agent with each other, as pairs and as ad hoc teams", rich_help_panel=AGENTS)
+        bool, typer.Option("--cross-play", help="Combine each agent with each other, as pairs and as ad hoc teams", rich_help_panel=PLAYERS)
     ] = False,
     games: Annotated[int | None, typer.Option(help="Games per level; default: 100, or 20 with --verify", rich_help_panel=GAMES)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the first game; the others follow", rich_help_panel=GAMES)] = 0,
@@ -161,8 +156,8 @@ def eval_(
             levels=() if level is None else parse_levels(level),
             first_seed=seed,
             seed=agents_seed,
-            variants=listed(variants),
-            modules=listed(modules),
+            variants=split_list(variants),
+            modules=split_list(modules),
             scenario=scenario,
             fixed_setup=fixed_setup,
             max_turns=max_turns,

@@ -1,11 +1,11 @@
-"""The command `replay`: a recorded game is played again, checked and shown."""
+"""The command `replay`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tetrarchia_app.cli.arguments import Film, Render, Speed, agent_names
+from tetrarchia_app.cli.arguments import OUTPUT, PLAYERS, Render, Speed, Video, complete_agents
 from tetrarchia_app.cli.serve import in_browser
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
@@ -24,52 +24,63 @@ EXAMPLES = (
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A replay file, as `watch --save` writes it")],
+    file: Annotated[Path, typer.Argument(help="A replay file, as written by `watch --save`")],
     speed: Speed = 2.0,
     render: Render = None,
-    film: Film = None,
+    video: Video = None,
     agents: Annotated[
         str | None,
-        typer.Option(help="Who plays on in the browser: one agent, or one for each of two to four players", autocompletion=agent_names),
+        typer.Option(
+            help="Agents that continue the game in the browser, as for `watch`; the best one by default",
+            rich_help_panel=PLAYERS,
+            autocompletion=complete_agents,
+        ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page for any browser: game.html")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a web page of the game: game.html", rich_help_panel=OUTPUT)] = None,
     analyse: Annotated[
-        str | None, typer.Option(help="Show on the page what this agent thinks of the game: ppo", autocompletion=agent_names)
+        str | None,
+        typer.Option(help="Add this agent's analysis of the game to the page: ppo", rich_help_panel=OUTPUT, autocompletion=complete_agents),
     ] = None,
 ) -> None:
-    """Play a replay file again, check every step, and show it: forwards, backwards, as a film or as a page."""
-    from tetrarchia_app.terminal.present import check_presentation, checked_replay, present
+    """Check every step of a replay file and show the game: in the terminal, a window or the browser, as a video or as a web page."""
+    from tetrarchia_app.terminal.present import check_presentation, present
     from tetrarchia_env.files import write_text_atomic
     from tetrarchia_env.game import Game
+    from tetrarchia_env.notation import load_replay, play_replay
 
     if analyse and not html:
-        raise TetrarchiaError(f"--analyse {analyse} is shown on a page: give --html too")
+        raise TetrarchiaError(f"--analyse {analyse} needs --html FILE, the page that shows the analysis")
     if agents and render != "browser":
-        raise TetrarchiaError(f"--agents {agents} play on in the browser: give --render browser too")
-    check_presentation(speed, render, film, html, source=file)
-    played = checked_replay(file)
+        raise TetrarchiaError(f"--agents {agents} needs --render browser, where they continue the game")
+    check_presentation(speed, render, video, html, source=file)
+    played = load_replay(file)
+    try:
+        for _ in play_replay(played):
+            pass
+    except TetrarchiaError as error:
+        raise TetrarchiaError(f"replay {file}: {error}") from None
     game = Game.from_replay(played)
     if render == "browser":
-        in_browser(game, agents, film or html)
+        in_browser(game, agents, video or html)
         return
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_text_atomic(html, replay_page(list(game.frames()), printable(file.stem), analysis_of(played, analyse) if analyse else None))
+        write_text_atomic(html, replay_page(list(game.frames()), printable(file.stem), analyse_with(analyse, played) if analyse else None))
         print(f"written: {printable(html)}")
-    if render or film or not html:
-        present(game, speed, render, film)
+    if render or video or not html:
+        present(game, speed, render, video)
 
 
-def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
-    """What this agent thinks of the game, with a bar while it does."""
+def analyse_with(agent: str, played: "Replay") -> "GameAnalysis":
+    """Return an agent's analysis of a game, with a progress bar meanwhile."""
     from rich.console import Console
     from rich.progress import Progress
 
     from tetrarchia_agents.compiling import compile_ahead
     from tetrarchia_agents.registry import make_agent
 
-    make_agent(agent)  # tells what is missing before anything of it is loaded
+    make_agent(agent)  # raises an error about missing packages before they are imported
     from tetrarchia_agents.luck_adjusted import analyze_replay
     from tetrarchia_agents.position_analysis import make_critic
 
@@ -77,5 +88,5 @@ def analysis_of(played: "Replay", agent: str) -> "GameAnalysis":
     compile_ahead()
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(f"{agent} thinks", total=1.0)
+        task = bar.add_task(f"analysis by {agent}", total=1.0)
         return analyze_replay(critic, played, progress=lambda fraction: bar.update(task, completed=fraction))

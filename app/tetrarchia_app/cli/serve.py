@@ -137,7 +137,7 @@ def agent_specs(additional: str) -> "dict[str, AgentSpec]":
     Raises:
         TetrarchiaError: If an additional agent cannot be created.
     """
-    from tetrarchia_app.cli.arguments import listed
+    from tetrarchia_app.cli.arguments import split_list
 
     specs: dict[str, AgentSpec] = {}
     for name in DEFAULT_AGENTS:
@@ -145,7 +145,7 @@ def agent_specs(additional: str) -> "dict[str, AgentSpec]":
             specs[name] = agent_spec(name)
         except TetrarchiaError:
             continue  # networks need torch
-    return specs | {name: agent_spec(name) for name in listed(additional)}
+    return specs | {name: agent_spec(name) for name in split_list(additional)}
 
 
 def agent_spec(name: str) -> "AgentSpec":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tetrarchia_app.cli import EXIT_INTERRUPTED
-from tetrarchia_app.cli.arguments import one_of
+from tetrarchia_app.cli.arguments import complete_one
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
@@ -92,12 +92,12 @@ def train(
             help=f"{', '.join(preset_names())}, or a YAML file",
             show_default="ppo",
             rich_help_panel=THE_RUN,
-            autocompletion=one_of(preset_names),
+            autocompletion=complete_one(preset_names),
         ),
     ] = None,
     until: Annotated[
         str,
-        typer.Option(help=f"The last stage: {', '.join(STAGES)}", rich_help_panel=THE_RUN, autocompletion=one_of(lambda: STAGES)),
+        typer.Option(help=f"The last stage: {', '.join(STAGES)}", rich_help_panel=THE_RUN, autocompletion=complete_one(lambda: STAGES)),
     ] = "ppo",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped", rich_help_panel=THE_RUN)] = False,
     ray: Annotated[

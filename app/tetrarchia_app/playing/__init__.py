@@ -1,1 +1,1 @@
-"""What a person who plays needs, in the terminal and in the browser: a game with a way back, the choices, and what speaks for each."""
+"""What the terminal and the web page show a player: choices, costs, odds and previews."""

@@ -1,1 +1,1 @@
-"""The game in a terminal: watching frame by frame, and playing."""
+"""Watching and playing a game in the terminal."""

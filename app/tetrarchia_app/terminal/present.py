@@ -1,58 +1,49 @@
-"""What `watch` and `replay` have in common: options that are checked before anything is played, and where a show is shown."""
+"""Showing a game of `watch` or `replay`, and the check of their options before anything is played."""
 
 from pathlib import Path
 
+from tetrarchia_app.cli.arguments import RENDERERS
 from tetrarchia_app.terminal.printing import ending
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_output_paths
 from tetrarchia_env.game import Game
 from tetrarchia_env.messages import printable
-from tetrarchia_env.notation import Replay, load_replay, play_replay
 from tetrarchia_env.render.frames import check_speed
 
-RENDERS = ("ansi", "human", "browser")
 
+def check_presentation(speed: float, render: str | None, video: Path | None, file: Path | None, source: Path | None = None) -> None:
+    """Raise TetrarchiaError for options that would fail after the game.
 
-def check_presentation(speed: float, render: str | None, film: Path | None, file: Path | None, source: Path | None = None) -> None:
-    """ValueError, in one sentence, for what could not be done afterwards."""
+    Args:
+        speed: Actions per second.
+        render: `ansi`, `human`, `browser` or `None`.
+        video: The video to write.
+        file: Another file to write.
+        source: The file that is read, which must not be overwritten.
+    """
     check_speed(speed)
-    if render not in (None, *RENDERS):
-        raise TetrarchiaError(f"--render is {' or '.join(RENDERS)}, not {render!r}")
-    if film:
+    if render is not None and render not in RENDERERS:
+        raise TetrarchiaError(f'--render must be {" or ".join(RENDERERS)}; got "{render}"')
+    if video:
         from tetrarchia_env.render.film import check_film
 
-        check_film(film)
-    check_output_paths(film, file, sources=(source,) if source else ())
+        check_film(video)
+    check_output_paths(video, file, sources=(source,) if source else ())
 
 
-def checked_replay(file: Path) -> Replay:
-    """What the file holds, with every step played and found legal."""
-    game = load_replay(file)
-    try:
-        for _ in play_replay(game):
-            pass
-    except ValueError as error:
-        raise TetrarchiaError(f"replay {file}: {error}") from None
-    return game
-
-
-def present(game: Game, speed: float, render: str | None, film: Path | None) -> None:
-    """In the terminal or in a window, unless only a film is wanted; then the film."""
+def present(game: Game, speed: float, render: str | None, video: Path | None) -> None:
+    """Show a game in the terminal or in a window, unless only a video is requested; then write the video."""
     if render == "human":
         from tetrarchia_env.render.window import open_window
 
         open_window(game.frame, speed)
-    elif render or not film:
+    elif render or not video:
         from tetrarchia_app.terminal.viewer import view
 
         view(game, speed)
-    if film:
-        _shoot(game, speed, film)
+    if video:
+        from tetrarchia_env.render.film import save_film
 
-
-def _shoot(game: Game, speed: float, film: Path) -> None:
-    from tetrarchia_env.render.film import save_film
-
-    game.play_to_end()
-    save_film(list(game.frames()), film, speed)
-    print(f"{ending(game.snapshot())}\nwritten: {printable(film)}")
+        game.play_to_end()
+        save_film(list(game.frames()), video, speed)
+        print(f"{ending(game.snapshot())}\nwritten: {printable(video)}")

@@ -1,4 +1,4 @@
-"""A game as plain lines: for pipes and files, and for what stays in the terminal afterwards."""
+"""A game as plain lines, for pipes, files and the end of a session in the terminal."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
@@ -8,37 +8,35 @@ from tetrarchia_env.game import Game
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render.frames import Frame
 
-TOLD_BY_RESULT = ("attack", "dux attack", "secure", "boost", "block", "accept")  # the text alone does not say what came of it
+# Actions whose first event is printed too: the action itself does not say whether it succeeded.
+UNCERTAIN_ACTIONS = ("attack", "dux attack", "secure", "boost", "block", "accept")
 
 
 def print_game(game: Game) -> None:
-    """A line for each turn and its events below it, as they come, then how it ended."""
+    """Print a line for each turn with its events below, as they happen, and the result."""
     for _, steps in groupby(pairwise(game.frames()), key=lambda step: step[0].snapshot["turn"]):
-        for line in turn_lines(list(steps)):
+        for line in turn_lines(steps):
             print(line)
         print(end="", flush=True)
     print(f"\n{ending(game.snapshot())}", flush=True)
 
 
 def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
-    """What was decided in a turn, in one line, and what happened by itself; a step is a frame and the next."""
+    """Yield a line with the actions of a turn, then its events.
+
+    Args:
+        steps: Pairs of a frame and the next one.
+    """
     steps = list(steps)
-    start = steps[0][0].snapshot
-    decisions = "; ".join(_decision(start["emperor"], frame) for _, frame in steps)
-    yield f"{start['turn'] + 1:4} {start['emperor']}: {decisions}"
-    yield from (f"       {line}" for _, frame in steps for line in news(frame))
-
-
-def _decision(emperor: str, frame: Frame) -> str:
-    return f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})"
-
-
-def news(frame: Frame) -> tuple[str, ...]:
-    """The events that the action's own text does not tell."""
-    return frame.story if str(frame.action).startswith(TOLD_BY_RESULT) else frame.story[1:]
+    turn, emperor = steps[0][0].snapshot["turn"], steps[0][0].snapshot["emperor"]
+    actions = (f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})" for _, frame in steps)
+    yield f"{turn + 1:4} {emperor}: {'; '.join(actions)}"
+    for _, frame in steps:
+        events = frame.story if str(frame.action).startswith(UNCERTAIN_ACTIONS) else frame.story[1:]
+        yield from (f"       {line}" for line in events)
 
 
 def ending(final: Snapshot) -> str:
-    """How a game stands or ended, in one sentence."""
+    """Return the outcome, turns, borders and score of a position in one line."""
     secured = sum(final["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
     return f"{final['outcome']} after {final['turn']} turns: {secured} of 6 borders secured, score {final['score']}"
