@@ -9,13 +9,27 @@ import pytest
 from tetrarchia_app.cli import main
 from tetrarchia_app.cli.app import run
 
-USER_ERRORS = {
-    "TetrarchiaError": (["watch", "--agents", "nero"], "nero"),
-    "unknown option": (["watch", "--wings", "2"], "--wings"),
+USER_ERRORS = {  # arguments, and what the message names
     "unknown command": (["fly"], "fly"),
-    "wrong type": (["watch", "--seed", "many"], "--seed"),
+    "unknown option": (["watch", "--wings", "2"], "--wings"),
     "missing argument": (["replay"], "argument"),
+    "wrong type": (["watch", "--seed", "many"], "--seed"),
+    "negative seed": (["watch", "--seed", "-1"], "-1"),
+    "level": (["watch", "--level", "4261"], "'6'"),
+    "variant": (["watch", "--variants", "pax"], "'pax'"),
+    "module for fewer fleets": (["watch", "--modules", "pirates", "--level", "4311"], "fewer than 3 fleets"),
+    "scenario": (["watch", "--scenario", "actium"], "'actium'"),
+    "level of a scenario": (["watch", "--scenario", "danube_wars", "--level", "4211"], "level"),
+    "unknown agent": (["watch", "--agents", "nero"], "'nero'"),
+    "five agents": (["watch", "--agents", "random,random,random,random,random"], "one to four"),
+    "renderer": (["watch", "--render", "oil"], "oil"),
+    "speed": (["watch", "--speed", "0"], "0.01 to 1000"),
+    "unknown Emperor": (["play", "--emperors", "nero"], "'nero'"),
+    "missing folder": (["watch", "--save", "no/such/folder/game.json"], "no/such/folder"),
+    "missing folder of play": (["play", "--save", "no/such/folder/game.json"], "no/such/folder"),
     "missing file": (["replay", "no-such-file.json"], "no-such-file.json"),
+    "analysis without a page": (["replay", "no-such-file.json", "--analyse", "ppo"], "--html"),
+    "agents without the browser": (["replay", "no-such-file.json", "--agents", "ppo"], "--render browser"),
 }
 
 
@@ -30,8 +44,9 @@ def test_user_errors_are_one_line_with_exit_code_2(arguments: list[str], named: 
 
 
 @pytest.mark.parametrize("where", [0, None], ids=["first", "last"])
-@pytest.mark.parametrize(("arguments", "named"), USER_ERRORS.values(), ids=USER_ERRORS)
-def test_debug_shows_the_traceback_too(arguments: list[str], named: str, where: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", ["unknown option", "missing argument", "unknown agent", "missing file"])
+def test_debug_shows_the_traceback_too(name: str, where: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, named = USER_ERRORS[name]
     words = list(arguments)
     words.insert(len(words) if where is None else where, "--debug")
 

@@ -239,28 +239,6 @@ def test_closed_pipe_is_not_an_error() -> None:
     assert shown.stdout.startswith("   1 diocletian: ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["watch", "--agents", "nero"], "unknown agent 'nero'"),
-        (["watch", "--render", "oil"], '--render must be ansi or human or browser; got "oil"'),
-        (["watch", "--speed", "0"], "0.01 to 1000"),
-        (["watch", "--save", "no/such/folder/game.json"], "there is no folder"),
-        (["play", "--emperors", "nero"], "unknown Emperor 'nero'"),
-        (["play", "--save", "no/such/folder/game.json"], "there is no folder"),
-        (["replay", "no-such-file.json"], "it cannot be read"),
-    ],
-)
-def test_user_error_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert main_with(monkeypatch, *arguments) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert message in shown.err
-    assert len(shown.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize("command", ["watch", "replay"])
 def test_unknown_video_format_is_refused_before_the_game(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, command: str
