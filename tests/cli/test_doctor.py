@@ -126,17 +126,19 @@ def test_a_video_without_its_library_is_refused_before_the_game() -> None:
     failed = run("watch", "--video", "game.mp4", hidden="av")
 
     assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr == 'tetrarchia: this needs av: pip install "tetrarchia[render]"\n'
+    assert len(failed.stderr.splitlines()) == 1
+    assert "av" in failed.stderr
+    assert "pip install" in failed.stderr
 
 
 @pytest.mark.parametrize("arguments", [["watch", "--agents", "ppo"], ["train", "--name", "mine"]])
-def test_without_torch_one_sentence_says_how_to_get_it(arguments: list[str]) -> None:
+def test_without_torch_one_line_says_how_to_install_it(arguments: list[str]) -> None:
     failed = run(*arguments, hidden="torch")
 
     assert failed.returncode == 2
     assert len(failed.stderr.splitlines()) == 1
     assert "torch" in failed.stderr
-    assert "tetrarchia[train]" in failed.stderr
+    assert "pip install" in failed.stderr
 
 
 def test_a_cache_that_cannot_be_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,9 +59,7 @@ def eval_(
     variants: Variants = "",
     modules: Modules = "",
     scenario: Scenario = None,
-    fixed_setup: Annotated[
-        bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=GAME)
-    ] = False,
+    fixed_setup: Annotated[bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=GAME)] = False,
     max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
     agents: Agents = "planner",
     players: Annotated[
@@ -70,7 +68,9 @@ def eval_(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Another line-up to compare with on the same seeds; may be repeated", rich_help_panel=PLAYERS, autocompletion=complete_agents
+            help="Another line-up to compare with on the same seeds; may be repeated",
+            rich_help_panel=PLAYERS,
+            autocompletion=complete_agents,
         ),
     ] = None,
     cross_play: Annotated[
