@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.search.beam_search import WIDEST, SearchBuffers, Width, new_search_buffers
+from tetrarchia_agents.search.beam_search import MAX_BEAM, SearchBuffers, Width, new_search_buffers
 from tetrarchia_agents.search.selection import plan_all
 from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks
@@ -31,8 +31,8 @@ class PlannerAgent(Agent):
 
     def __post_init__(self) -> None:
         for option in ("beam", "ends", "attacks"):
-            if not 1 <= getattr(self, option) <= WIDEST:
-                raise TetrarchiaError(f"planner:{option} must be from 1 to {WIDEST}; got {getattr(self, option)}")
+            if not 1 <= getattr(self, option) <= MAX_BEAM:
+                raise TetrarchiaError(f"planner:{option} must be from 1 to {MAX_BEAM}; got {getattr(self, option)}")
 
     @classmethod
     def with_weights(cls, weights: NDArray[np.float64]) -> "PlannerAgent":

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.positions import play, position
 from tetrarchia_agents.search.beam_search import new_search_buffers
-from tetrarchia_agents.search.chance import after_barbarians, chances, is_attack, settle_attack
+from tetrarchia_agents.search.chance import after_barbarians, attack_odds, is_attack, settle_attack
 from tetrarchia_env.batch import Games, legal_masks, reseed, step
 from tetrarchia_env.engine.actions import ACCEPT, ACTIONS, END
 from tetrarchia_env.engine.state import BLOCK, BOOST
@@ -95,7 +95,7 @@ def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> No
         game["dice"] = 0
         seen.append(settled[game.tobytes()])
     assert len(settled) == len(set(seen)) == 3
-    assert chances(position(**changes)[0], action) == pytest.approx([seen.count(result) / 36 for result in (1, 0, -1)])
+    assert attack_odds(position(**changes)[0], action) == pytest.approx([seen.count(result) / 36 for result in (1, 0, -1)])
 
 
 def test_an_attack_is_what_is_called_so() -> None:

@@ -11,11 +11,11 @@ from tetrarchia_agents import Agent, TeamPolicy, make_agent
 from tetrarchia_agents.greedy import GreedyAgent
 from tetrarchia_agents.planner import PlannerAgent
 from tetrarchia_agents.search.beam_search import (
-    ENDS,
+    MAX_ENDS,
     SearchBuffers,
+    add_end,
     keep_best,
     new_search_buffers,
-    note_end,
     position_hash,
     search,
     take_action,
@@ -131,10 +131,10 @@ def test_the_beam_keeps_the_best_once_each() -> None:
 
 def test_when_there_is_no_room_the_least_end_gives_way() -> None:
     buffers, games, ends = new_search_buffers(), position(), 0
-    for value in range(ENDS):
-        ends = note_end(buffers, ends, games, 0, value, -1, value / ENDS)
-    assert note_end(buffers, ends, games, 0, 5000, -1, 0.5) == note_end(buffers, ends, games, 0, 6000, -1, -1.0) == ENDS
-    assert set(buffers.end_firsts.tolist()) == {*range(1, ENDS), 5000}
+    for value in range(MAX_ENDS):
+        ends = add_end(buffers, ends, games, 0, value, -1, value / MAX_ENDS)
+    assert add_end(buffers, ends, games, 0, 5000, -1, 0.5) == add_end(buffers, ends, games, 0, 6000, -1, -1.0) == MAX_ENDS
+    assert set(buffers.end_firsts.tolist()) == {*range(1, MAX_ENDS), 5000}
 
 
 # Choices

@@ -1,1 +1,1 @@
-"""Looking ahead, compiled: what a position is worth, what chance makes of it, and the best way through a turn."""
+"""The compiled search of the greedy agent and the planner."""

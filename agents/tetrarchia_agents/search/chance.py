@@ -1,4 +1,4 @@
-"""What chance makes of a position: the three ends of a combat, and the Barbarian phase that follows a turn."""
+"""Chance events in the search: the three results of a combat, and the Barbarian phase after a turn."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ from tetrarchia_env.engine.tables import BIT, NORMAL
 from tetrarchia_env.engine.turn import answer_block, answer_boost, play_piece
 from tetrarchia_env.heuristic import Weights, win_probability
 
-STRIKES = 36  # the ways R N can fall in R6.3
+NUM_STRIKES = 36  # outcomes of R N in R6.3
 
 
 @jit
 def is_attack(action: int) -> bool:
-    """Whether dice decide what the action does (R5)."""
+    """Return whether the action rolls dice (R5)."""
     by_emperor = a.ATTACK <= action < a.BASE_ACTIONS or action == a.ATTACK_PIRATES
     return by_emperor or a.DUX_ATTACK <= action < a.DUX_SUBDUE or action == a.DUX_ATTACK_PIRATES
 
 
 @jit
 def fighters(game: Game, action: int) -> tuple[Any, Any]:
-    """R5.1: the figure that attacks, and its foe."""
+    """Return the attacking figure and its foe (R5.1)."""
     if action == a.ATTACK_PIRATES:
         return game.emperor, PIRATES
     if action == a.DUX_ATTACK_PIRATES:
@@ -38,8 +38,8 @@ def fighters(game: Game, action: int) -> tuple[Any, Any]:
 
 
 @jit
-def chances(game: Game, action: int) -> tuple[float, float, float]:
-    """R5.1: how likely an attack is won, drawn, lost; Galerius' boosts (R10.1) not counted."""
+def attack_odds(game: Game, action: int) -> tuple[float, float, float]:
+    """Return the probabilities that an attack is won, drawn, lost (R5.1), without Galerius' boosts (R10.1)."""
     figure, foe = fighters(game, action)
     wins, losses = odds(game, figure, foe)
     return wins / 36, (36 - wins - losses) / 36, losses / 36
@@ -47,7 +47,7 @@ def chances(game: Game, action: int) -> tuple[float, float, float]:
 
 @jit
 def settle_attack(game: Game, action: int, result: int) -> None:
-    """R4.7, R5.4, R11.2: the attack is paid and has this result: 1 won, 0 drawn, -1 lost."""
+    """Pay an attack and apply its result: 1 won, 0 drawn, -1 lost (R4.7, R5.4, R11.2)."""
     figure, foe = fighters(game, action)
     if foe == PIRATES:
         game.ip -= ATTACK_COST
@@ -60,30 +60,30 @@ def settle_attack(game: Game, action: int, result: int) -> None:
 
 @jit
 def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, rng: np.uint64) -> float:
-    """The worth of ending the turn in games[i]: the mean over the 36 strikes of R6.3, the other dice rolled from the RNG state `rng`."""
+    """Return the value of ending the turn in games[i]: the mean over the 36 strikes of R6.3, with other dice from the RNG state `rng`."""
     if games[i].phase == OVER:
         return win_probability(games[i], weights)
     total = 0.0
-    for province in range(STRIKES):
+    for province in range(NUM_STRIKES):
         rng = next_rng(rng)
         spare[0] = games[i]
         spare[0].dice = rng
         barbarians_strike(spare[0], province)
         total += win_probability(spare[0], weights)
-    return total / STRIKES
+    return total / NUM_STRIKES
 
 
 @jit
 def barbarians_strike(game: Game, province: int) -> None:
-    """R6 with the first province given; up to the next Emperor's turn, reactions (R10.1) declined."""
+    """Play R6 with the given first province up to the next Emperor's turn; reactions (R10.1) are declined."""
     game.phase, game.foe = BARBARIAN, province
     while game.phase != OVER and game.phase != ROMAN and game.phase != ARRIVAL:
-        march_on(game)
+        play_barbarian_step(game)
 
 
 @jit
-def march_on(game: Game) -> None:
-    """R6, R8: one piece of what follows. `turn.go_on` would also find what is legal then, which nobody asks for."""
+def play_barbarian_step(game: Game) -> None:
+    """Play one step of R6 and R8, without computing the legal actions afterwards."""
     if game.phase == BOOST:
         answer_boost(game, a.ACCEPT)
     elif game.phase == BLOCK:

@@ -1,17 +1,17 @@
-"""The agents' compiled choices, game after game: one action ahead, or a whole turn."""
+"""The compiled decisions of the greedy agent and the planner for a batch of games."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_agents._jit import jit
-from tetrarchia_agents.search.beam_search import NONE, NOTHING, SearchBuffers, Width, expand, plan
+from tetrarchia_agents.search.beam_search import NO_ACTION, ZERO, SearchBuffers, Width, expand, plan
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.engine.dice import next_rng
 from tetrarchia_env.engine.state import ARRIVAL, ROMAN
 from tetrarchia_env.engine.turn import play
 from tetrarchia_env.heuristic import Weights, win_probability
 
-SAMPLES = 16  # games that a decision out of turn is tried in
+NUM_SAMPLES = 16  # playouts per action of a decision outside the turn
 
 
 @jit
@@ -24,7 +24,7 @@ def plan_all(
     weights: NDArray[np.void],
     actions: NDArray[np.int64],
 ) -> None:
-    """The planner's choice in each game."""
+    """Write the planner's action for each game into `actions`."""
     for i in range(len(games)):
         if games[i].phase == ROMAN or games[i].phase == ARRIVAL:
             actions[i] = plan(games, i, outer, inner, width, weights[0])
@@ -34,7 +34,7 @@ def plan_all(
 
 @jit
 def look_ahead_all(games: Games, masks: Masks, buffers: SearchBuffers, weights: NDArray[np.void], actions: NDArray[np.int64]) -> None:
-    """The best action by the position after it, in each game."""
+    """Write the greedy agent's action for each game into `actions`."""
     for i in range(len(games)):
         if games[i].phase == ROMAN or games[i].phase == ARRIVAL:
             actions[i] = look_ahead(games, i, buffers, weights[0])
@@ -44,11 +44,11 @@ def look_ahead_all(games: Games, masks: Masks, buffers: SearchBuffers, weights: 
 
 @jit
 def look_ahead(games: Games, i: int, buffers: SearchBuffers, weights: Weights) -> int:
-    """The action of the turn that leads to the best position; of an attack the mean."""
+    """Return the action with the best resulting position; attacks by the mean over their results."""
     buffers.beam[0] = games[i]
-    buffers.firsts[0] = NONE
-    children, ends = expand(buffers, NOTHING, NOTHING, NOTHING, weights)
-    best, action = -1.0, NONE
+    buffers.firsts[0] = NO_ACTION
+    children, ends = expand(buffers, ZERO, ZERO, ZERO, weights)
+    best, action = -1.0, NO_ACTION
     for child in range(children):
         if buffers.child_values[child] > best:
             best, action = buffers.child_values[child], buffers.child_firsts[child]
@@ -60,12 +60,12 @@ def look_ahead(games: Games, i: int, buffers: SearchBuffers, weights: Weights) -
 
 @jit
 def try_all(games: Games, i: int, mask: Masks, buffers: SearchBuffers, weights: Weights) -> int:
-    """Fleets (R2.6) and reactions (R10.1): the action whose results, dice rolled anew, are worth most in the mean."""
-    best, chosen = -1.0, NONE
+    """Return the best action for fleets (R2.6) and reactions (R10.1): the highest mean value over sampled dice."""
+    best, chosen = -1.0, NO_ACTION
     for action in range(len(mask)):
         if mask[action]:
             total, rng = 0.0, games[i].dice
-            for _ in range(SAMPLES):
+            for _ in range(NUM_SAMPLES):
                 rng = next_rng(rng)
                 buffers.spare[0] = games[i]
                 buffers.spare[0].dice = rng
