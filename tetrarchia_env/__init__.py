@@ -1,6 +1,6 @@
 """TETRARCHIA, the cooperative board game of four Emperors, for reinforcement-learning research.
 
-`import tetrarchia_env` registers `Tetrarchia-v0` with Gymnasium; everything named here is loaded when it is first used.
+Importing the package registers `Tetrarchia-v0` with Gymnasium; the names below are loaded when they are first used.
 
 One game as an object:
 
@@ -12,17 +12,15 @@ One game as an object:
 ('diocletian places a fleet in INTERNVM',)
 
 The same game as an environment: `env` (PettingZoo AEC), `raw_env`, `parallel_env`, `vector_env`, `sb3_vec_env`, and
-`gymnasium.make("Tetrarchia-v0")`. Whole games between agents: `tetrarchia_agents.rollout`.
+`gymnasium.make("Tetrarchia-v0")`. To play whole games between agents, use `tetrarchia_agents.rollout`.
 """
 
-from tetrarchia_env.envs.registration import register_soon
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+import gymnasium
 
-TYPE_CHECKING = False  # typing's own would be loaded by every command before it can be stopped
 if TYPE_CHECKING:
-    from typing import Any
-
     from tetrarchia_env.board import BOARD
     from tetrarchia_env.envs.infos import agent_name, outcome_name
     from tetrarchia_env.game import Game
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from tetrarchia_env.options import Options
     from tetrarchia_env.tetrarchia_v0 import env, parallel_env, raw_env, sb3_vec_env, vector_env
 
+__version__ = "0.1.0"
 __all__ = [
     "BOARD",
     "Game",
@@ -44,7 +43,7 @@ __all__ = [
     "vector_env",
 ]
 
-_HOMES = {
+_MODULES = {
     "BOARD": "tetrarchia_env.board",
     "Game": "tetrarchia_env.game",
     "Options": "tetrarchia_env.options",
@@ -55,17 +54,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> "Any":
-    """Load what is asked for."""
-    from importlib import import_module
-
-    if name not in _HOMES:
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that the compiler is not loaded before it is needed."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'tetrarchia_env' has no attribute {name!r}: it has {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
 
 
-register_soon()
+if "Tetrarchia-v0" not in gymnasium.registry:
+    gymnasium.register(
+        "Tetrarchia-v0",
+        entry_point="tetrarchia_env.envs.gymnasium:TetrarchiaEnv",
+        vector_entry_point="tetrarchia_env.envs.vector:TetrarchiaVector",
+    )

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games, Masks, Seeds, checked_actions, refusal, rng_states, seed_array
+from tetrarchia_env.batch import Games, Masks, Seeds, checked_actions, illegal_action_message, rng_states, seed_array
 from tetrarchia_env.errors import TetrarchiaError
 
 Actions = NDArray[np.int64]
@@ -90,7 +90,8 @@ def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStat
     is_legal = (actions >= 0) & (actions < masks.shape[1])
     is_legal &= masks[rows, np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():
-        raise IllegalActionsError(actions, {row: refusal(actions, masks, row) for row in np.flatnonzero(~is_legal).tolist()})
+        wrong = np.flatnonzero(~is_legal).tolist()
+        raise IllegalActionsError(actions, {row: illegal_action_message(int(actions[row]), masks[row], f"in game {row}") for row in wrong})
     return actions
 
 

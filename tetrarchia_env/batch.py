@@ -71,7 +71,10 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
     check_masks(masks, len(games))
     illegal = _step(games, chosen, masks)
     if illegal >= 0:
-        raise TetrarchiaError(refusal(chosen, masks, illegal))
+        action = int(chosen[illegal])
+        if 0 <= action < ACTIONS and masks[illegal, action]:
+            raise TetrarchiaError(f"action {action} does not belong to the phase of game {illegal}: the masks are not those of these games")
+        raise TetrarchiaError(illegal_action_message(action, masks[illegal], f"in game {illegal}"))
 
 
 def legal_masks(games: Games) -> Masks:
@@ -85,11 +88,11 @@ def legal_masks(games: Games) -> Masks:
 def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
     """A row for each game: what these Emperors see, or whoever is to act."""
     rows = checked_games(games)
-    return observe_own(rows, agents_to_act(rows) if viewers is None else checked_viewers(viewers, len(rows)))
+    return observe_unchecked(rows, agents_to_act(rows) if viewers is None else checked_viewers(viewers, len(rows)))
 
 
-def observe_own(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The same for an environment, which has made both arrays itself: they are not checked."""
+def observe_unchecked(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the same without checking the arrays, for environments."""
     observations = np.zeros((len(games), SIZE), dtype=np.float32)
     views = np.ndarray(len(games), OBSERVATION, observations.data)  # as .view does, in a fifth of the time
     wrong = _observe(games, viewers, views)
@@ -173,11 +176,19 @@ def reseed(games: Games, seeds: Seeds) -> None:
     games["dice"] = rng_states(seed_array(seeds))
 
 
-def refusal(actions: NDArray[np.int64], masks: Masks, game: int) -> str:
-    """A sentence about an illegal action."""
-    if 0 <= actions[game] < masks.shape[1] and masks[game, actions[game]]:
-        return f"action {int(actions[game])} is not of the phase that game {game} is in: the masks are those of other games"
-    return f"action {int(actions[game])} is not legal in game {game}: choose one of {np.flatnonzero(masks[game]).tolist()}"
+def illegal_action_message(action: object, mask: Masks, where: str, name: Callable[[int], str] | None = None) -> str:
+    """Return the error message for an illegal action.
+
+    Args:
+        action: the action
+        mask: the legal actions of the game
+        where: the game, or the agent to act
+        name: returns the text of an action id; `None` shows the ids
+    """
+    is_id = isinstance(action, int | np.integer) and not isinstance(action, bool) and 0 <= action < len(mask)
+    given = name(int(action)) if is_id and name else action  # type: ignore[call-overload]  # an integer
+    legal = [str(name(choice) if name else choice) for choice in np.flatnonzero(mask).tolist()]
+    return f"action {given!r} is not legal {where}: choose from {', '.join(legal)}"
 
 
 @jit

@@ -2,9 +2,9 @@
 
 import copy
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, TypeGuard
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,24 +42,25 @@ class GameState:
     masks: batch.Masks
 
     def __init__(self) -> None:
-        self._story: tuple[str, ...] = ()  # events of the last action, shown in drawings
-        self._dice = ""
         self.thread_guard = SingleThreadGuard()  # held while the game is changed
 
     def status(self) -> tuple[int, int, int, int]:
         """Return the index of the Emperor to act, the outcome code, the score (R9.3) and the number of finished turns."""
         return _status(self.position)
 
+    def is_legal(self, action: object) -> bool:
+        """Return whether `action` is the id of a legal action."""
+        if not isinstance(action, int | np.integer) or isinstance(action, bool):
+            return False
+        return bool(0 <= action < ACTIONS and self.masks[0, action])
+
     def check_legal(self, action: object) -> None:
         """Raise TetrarchiaError unless `action` is the id of a legal action."""
-        if is_action_id(action) and self.masks[0, action]:
-            return
-        agent, outcome, _, _ = self.status()
-        if outcome != RUNNING:
-            raise TetrarchiaError(f"the game is over ({OUTCOMES[outcome]}): no action is legal")
-        given = action_text(action) if is_action_id(action) else action
-        legal = ", ".join(action_text(int(choice)) for choice in np.flatnonzero(self.masks[0]))
-        raise TetrarchiaError(f"{given!r} is not legal for {EMPERORS[agent]} now: choose from {legal}")
+        if not self.is_legal(action):
+            agent, outcome, _, _ = self.status()
+            if outcome != RUNNING:
+                raise TetrarchiaError(f"the game is over ({OUTCOMES[outcome]}): no action is legal")
+            raise TetrarchiaError(batch.illegal_action_message(action, self.masks[0], f"for {EMPERORS[agent]} now", action_text))
 
     def snapshot(self) -> Snapshot:
         """Return the whole game as plain JSON data.
@@ -69,10 +70,6 @@ class GameState:
         True
         """
         return notation.snapshot(self.position)
-
-    def _repr_svg_(self) -> str | None:
-        """Return the board for a notebook."""
-        return draw_svg(self.snapshot(), story=self._story, dice=self._dice)
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,8 @@ class Game(GameState):
         self,
         *,
         level: str | Sequence[str] | None = None,
-        variants: Sequence[str] = (),
-        modules: Sequence[str] = (),
+        variants: Iterable[str] = (),
+        modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
         max_turns: int = 400,
@@ -138,6 +135,7 @@ class Game(GameState):
         super().__init__()
         self.options, self.seed, self.position, self.masks = options, seed, position, masks
         self.positions, self.moves = [position], list[Move]()
+        self._story, self._dice = tuple[str, ...](), ""  # of the last move
         self.policy: Policy | None = None
         self._agent_stream = agent_streams(int(position["dice"][0]) if seed is None else seed)
         self._asked: list[Agent] = []
@@ -235,7 +233,7 @@ class Game(GameState):
 
         >>> Game(level="4200", seed=7).play("move THRACIA")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        tetrarchia_env.errors.TetrarchiaError: 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, ...
+        tetrarchia_env.errors.TetrarchiaError: action 'move THRACIA' is not legal for diocletian now: choose from fleet ATLANTICVM, ...
         """
         self.play_pieces(action)
         return self._story
@@ -358,10 +356,9 @@ class Game(GameState):
     def __str__(self) -> str:
         return draw_text(self.snapshot(), story=self._story, dice=self._dice)
 
-
-def is_action_id(action: object) -> TypeGuard[int]:
-    """Return whether this is an integer in the range of action ids."""
-    return isinstance(action, int | np.integer) and not isinstance(action, bool) and bool(0 <= action < ACTIONS)
+    def _repr_svg_(self) -> str:
+        """Return the board for a notebook."""
+        return draw_svg(self.snapshot(), story=self._story, dice=self._dice)
 
 
 @jit

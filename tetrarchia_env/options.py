@@ -60,9 +60,9 @@ class Options:
     max_turns: Annotated[int, Meta(ge=1, le=MOST_TURNS), describe(f"a whole number from 1 to {MOST_TURNS}")] = 400
 
     @classmethod
-    def of(cls, also: Iterable[str] = (), /, **arguments: Any) -> "Options":
-        """The same from keywords; an unknown one is a ValueError that names them all, and those an API has `also`."""
-        known = [*cls.__dataclass_fields__, *also]
+    def of(cls, **arguments: Any) -> "Options":
+        """Return the options of these keywords, e.g. from a file; an unknown keyword raises TetrarchiaError."""
+        known = list(cls.__dataclass_fields__)
         for name in arguments:
             if name not in known:
                 raise TetrarchiaError(f"unknown argument {truncate_repr(name)}: choose from {', '.join(known)}")

@@ -1,6 +1,6 @@
 """# Tetrarchia
 
-| Import | `import tetrarchia_env`; by its version: `from tetrarchia_env import tetrarchia_v0` |
+| Import | `import tetrarchia_env`, or `from tetrarchia_env import tetrarchia_v0` to pin the version |
 |---|---|
 | Actions | Discrete |
 | Parallel API | Yes |
@@ -12,54 +12,69 @@
 | Observation Shape | a vector and an action mask |
 | Observation Values | about -1 to 1 |
 
-Four Emperors hold the Roman Empire against revolts, uprisings and Barbarian armies, and win together when all six
-borders are secured. The rules are in docs/rules.md; everybody sees everything but the dice to come.
+Four Emperors defend the Roman Empire against revolts, uprisings and Barbarian armies. They win together when all six borders are
+secured. The game is fully observable; only future dice are hidden. docs/rules.md contains the rules.
 
-### Observation
+### Observations
 
-`{"observation": float32 vector, "action_mask": int8 vector}`, as the agent observes it: himself first, then the others in turn
-order. docs/observation.md lists the parts. With `mask="info"` the observation is the vector alone (a Box), and the mask is
-`info["action_mask"]`; it is never in both places. Only the agent selected has legal actions in his mask, and nobody has after the end;
-but where a library may sample nevertheless, one id, 0, is there to be sampled and is ignored: in the parallel API for the idle
-agents, and after the end in all but the AEC API. Masks are copies and can be written. The board's graph is public:
-`tetrarchia_env.BOARD` (links, coasts, paths).
+`{"observation": float32 vector, "action_mask": int8 vector}`, from the point of view of the observing Emperor: itself first, then
+the others in turn order. docs/observation.md lists the parts of the vector. With `mask="info"` the observation is the vector alone
+(a Box), and the mask is `info["action_mask"]`. Masks are copies and may be modified.
+
+In the AEC API only the selected agent has legal actions, and after the end no agent has any. In the other APIs a mask is never
+empty: idle agents of the parallel API, and all agents after the end, have one legal id, 0, whose action is ignored.
+
+The board graph (links, coasts, paths) is public as `tetrarchia_env.BOARD`.
 
 ### Actions
 
-`action_text(id)` and `action_id(text)` of `tetrarchia_env.notation` translate; what a configuration does not have is never
-legal. An agent acts several times in a row within his turn; `agent_selection` jumps to galerius or constantius for their reactions (R10.1).
+`action_text(id)` and `action_id(text)` of `tetrarchia_env.notation` convert between ids and texts. Actions that a configuration
+lacks are never legal. An agent acts several times in a row within its turn; `agent_selection` also jumps to galerius or
+constantius for their reactions (R10.1).
 
-An illegal action is ended by PettingZoo's guard in `env` and `parallel_env`: its agent gets -1, the others 0, and the game is over. In
-`raw_env` it is a ValueError. In the Gymnasium and vector APIs `illegal` says what it is: `"raise"`, a ValueError that leaves every
-game untouched; `"ignore"`, a step in which nothing happens, and the 1000th of a game truncates it; `"lose"`, the game is lost
-(outcome `rome fell`) and pays what a loss does. The default is `"ignore"`, so that a random player needs no mask, but `"raise"` in
-`sb3_vec_env`, whose learners are given the masks: an illegal action is a mistake there.
+In `env` and `parallel_env` PettingZoo's wrapper ends the game on an illegal action: its agent gets -1, the others 0. `raw_env` raises
+TetrarchiaError. In the Gymnasium and vector APIs the argument `illegal` decides: `"raise"` raises TetrarchiaError and changes no game;
+`"ignore"` has no effect, and the 1000th illegal action of a game truncates it; `"lose"` loses the game (outcome `rome fell`). The
+default is `"ignore"`, so that random players need no mask, but `"raise"` in `sb3_vec_env`, whose learners use masks.
 
 ### Infos
 
-Numbers only, with the same keys from reset to end in every API: `turn` (turns finished), `score` (R9.3), `outcome` and `agent` (codes,
-whose words are `tetrarchia_env.outcome_name(code)` and `tetrarchia_env.agent_name(code)`; `agent` is whoever is to act, after the end
-whose turn it was), `illegal_action` (1 if the last action was illegal), and `action_mask` with `mask="info"`. All four agents are told
-the same `agent`: in the parallel API only his transition is real. `sb3_vec_env` adds `terminal_observation`, `TimeLimit.truncated`
-and `episode` (with the level) to the info of a step that ended a game, as SB3 expects.
+Infos contain numbers only, with the same keys from reset to end in every API:
 
-### Many games
+* `turn`: the number of finished turns
+* `score`: R9.3
+* `outcome`: a code; `tetrarchia_env.outcome_name(code)` returns its name
+* `agent`: the code of the Emperor to act (after the end, whose turn it was); `tetrarchia_env.agent_name(code)` returns its name
+* `illegal_action`: 1 if the last action was illegal
+* `action_mask`: only with `mask="info"`
 
-`vector_env` is to `Tetrarchia-v0` what Gymnasium's SyncVectorEnv is, with the same `autoreset_mode`: `"NextStep"` (the default: after an
-end the next step begins a game, whatever is chosen, and pays 0), `"SameStep"` (the next game begins at once; `final_obs` and
-`final_info` are of the one that ended) or `"Disabled"` (`reset(options={"reset_mask": flags})` begins anew where you say). Infos
-are arrays with Gymnasium's `_key` flags beside. `reset(seed=)` takes one number, or one for each game, None for a drawn one.
-`sb3_vec_env` is always of the kind `"SameStep"`, and has the mask in `action_masks()` alone unless `mask` is given. Both copy what they
-give unless `copy=False`: then an observation is only good until the step after the next.
+In the parallel API the info of every agent has the same `agent`; only that agent's transition is real. `sb3_vec_env` adds
+`terminal_observation`, `TimeLimit.truncated` and `episode` (with the level) to the info of a step that ended a game, as SB3 expects.
+
+### Vector environments
+
+`vector_env` behaves like Gymnasium's SyncVectorEnv of `Tetrarchia-v0`, with the same `autoreset_mode`:
+
+* `"NextStep"` (default): the step after the end of a game ignores the action, begins the next game and pays 0
+* `"SameStep"`: the next game begins in the same step; `final_obs` and `final_info` describe the game that ended
+* `"Disabled"`: `reset(options={"reset_mask": flags})` begins new games where a flag is set
+
+Infos are arrays with Gymnasium's `_key` flags. `reset(seed=)` accepts one number, or one per game, where `None` draws a random seed.
+`sb3_vec_env` always works like `"SameStep"`, and its masks come from `action_masks()` unless `mask` is given. Both return copies unless
+`copy=False`; then an observation is valid until the step after the next.
 
 ### Rewards
 
-`outcome`: all four get 1 when the game is won, -1 when it is lost, 0 when it is truncated. `score`: the score (R9.3) / 10 at
-the end. `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`, with the planner's chance to win as
-the potential and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`, which trained the shipped agents): it leaves the best policy
-unchanged for a learner whose discount a step is `gamma` (1 if not given), and for no other. `glory`: outcome plus 1 for the Great,
-0.5 for an Emperor of East or West (R10.5). Any object with `begin(games, rows)` that can be called with the games is a reward too.
-APIs with one player for all four give the mean of the four rewards.
+* `outcome`: 1 to every agent when the game is won, -1 when it is lost, 0 when it is truncated
+* `score`: the score (R9.3) / 10 at the end
+* `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`. The potential is the planner's
+  win probability, and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`). It leaves the optimal policy unchanged for a
+  learner whose discount per step is `gamma`
+* `glory`: outcome, plus 1 for the Great or 0.5 for an Emperor of East or West (R10.5)
+* any object with `begin(games, rows)` and `__call__(games)`, which returns one number per game or one per Emperor
+  (`tetrarchia_env.envs.rewards`)
+
+The APIs with one player for all four Emperors give the mean of the four rewards.
 
 ### Arguments
 
@@ -68,35 +83,74 @@ tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_se
                   reward="outcome", gamma=1.0, render_mode=None, mask="observation")
 ```
 
-`level`: four digits (R2.1) or a list of levels, one drawn for each game. `variants`: imperivm, mare_nostrvm, diarchia,
-patres_patriae, the_great. `modules`: dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war,
-great_persian_war, which sets level and modules. `fixed_setup`: R2.7. `max_turns`: the game is truncated when so many turns are
-finished. `reward`, `gamma`, `mask`: as above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
+`level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any of imperivm, mare_nostrvm, diarchia,
+patres_patriae, the_great. `modules`: any of dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
+great_persian_war; sets level and modules. `fixed_setup`: R2.7. `max_turns`: truncates a game after this many turns. `reward`, `gamma`,
+`mask`: see above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 
 * v0: Initial version
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pettingzoo
 from pettingzoo.utils import wrappers
 
 from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
+from tetrarchia_env.envs.batched_games import ActionSet
+from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
-from tetrarchia_env.envs.registration import GYMNASIUM_ID, PETTINGZOO_ID, register, register_with_pettingzoo
+from tetrarchia_env.envs.rewards import Reward, RewardName
+from tetrarchia_env.envs.spaces import MaskPlace, RenderMode, VectorRenderMode
 from tetrarchia_env.envs.vector import TetrarchiaVector
+from tetrarchia_env.notation import Snapshot
 
 if TYPE_CHECKING:
     from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv
 
-__all__ = ["GYMNASIUM_ID", "PETTINGZOO_ID", "env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
+__all__ = ["env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
 
 ILLEGAL_REWARD = -1.0
 
+raw_env = TetrarchiaAEC
+vector_env = TetrarchiaVector
 
-def env(**arguments: Any) -> Any:
-    """The AEC environment behind PettingZoo's guards: an illegal action ends the game.
+
+def env(
+    *,
+    level: str | Sequence[str] | None = None,
+    variants: Iterable[str] = (),
+    modules: Iterable[str] = (),
+    scenario: str | None = None,
+    fixed_setup: bool = False,
+    max_turns: int = 400,
+    reward: RewardName | Reward = "outcome",
+    gamma: float = 1.0,
+    render_mode: RenderMode | None = None,
+    mask: MaskPlace = "observation",
+) -> wrappers.OrderEnforcingWrapper:
+    """Return the PettingZoo AEC environment with PettingZoo's wrappers: an illegal action ends the game.
+
+    Args:
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
+
+    Returns:
+        The wrapped environment; `env().unwrapped` is a `raw_env`.
+
+    Raises:
+        TetrarchiaError: an argument has a value that is not allowed.
 
     >>> aec = env(level="4200")
     >>> aec.reset(seed=7)
@@ -104,54 +158,151 @@ def env(**arguments: Any) -> Any:
     >>> aec.agent_selection, int(observation["action_mask"].sum())
     ('diocletian', 3)
     """
-    guarded = TerminateIllegal(raw_env(**arguments), illegal_reward=ILLEGAL_REWARD)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(guarded))
+    raw = raw_env(
+        level=level,
+        variants=variants,
+        modules=modules,
+        scenario=scenario,
+        fixed_setup=fixed_setup,
+        max_turns=max_turns,
+        reward=reward,
+        gamma=gamma,
+        render_mode=render_mode,
+        mask=mask,
+    )
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)))
 
 
-def raw_env(**arguments: Any) -> TetrarchiaAEC:
-    """The same without guards: an illegal action is a ValueError and leaves the game untouched.
+def parallel_env(
+    *,
+    level: str | Sequence[str] | None = None,
+    variants: Iterable[str] = (),
+    modules: Iterable[str] = (),
+    scenario: str | None = None,
+    fixed_setup: bool = False,
+    max_turns: int = 400,
+    reward: RewardName | Reward = "outcome",
+    gamma: float = 1.0,
+    render_mode: RenderMode | None = None,
+    mask: MaskPlace = "observation",
+) -> TetrarchiaParallel:
+    """Return the PettingZoo parallel environment: only the acting agent's action is used; idle agents have one legal id, 0.
 
-    >>> aec = raw_env(level="4200")
-    >>> aec.reset(seed=7)
-    >>> [aec.action_text(action) for action in aec.legal_actions()]
-    ['fleet ATLANTICVM', 'fleet INTERNVM', 'fleet AEGAEVM']
-    """
-    return TetrarchiaAEC(**arguments)
+    Args:
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
+    Returns:
+        The environment.
 
-def parallel_env(**arguments: Any) -> Any:
-    """The parallel environment, in which only the agent to act is listened to; the others have one legal id, `end`.
+    Raises:
+        TetrarchiaError: an argument has a value that is not allowed.
 
     >>> parallel = parallel_env(level="4200")
     >>> observations, infos = parallel.reset(seed=7)
     >>> [int(observations[agent]["action_mask"].sum()) for agent in parallel.agents], infos["maximian"]["agent"]
     ([3, 1, 1, 1], 0)
     """
-    return TetrarchiaParallel(env(**arguments))
+    aec = env(
+        level=level,
+        variants=variants,
+        modules=modules,
+        scenario=scenario,
+        fixed_setup=fixed_setup,
+        max_turns=max_turns,
+        reward=reward,
+        gamma=gamma,
+        render_mode=render_mode,
+        mask=mask,
+    )
+    return TetrarchiaParallel(aec)
 
 
-def vector_env(num_envs: int = 1, **arguments: Any) -> TetrarchiaVector:
-    """Many games as a Gymnasium VectorEnv; also takes `autoreset_mode`, `copy` and the arguments for many games.
+def sb3_vec_env(
+    num_envs: int = 1,
+    *,
+    level: str | Sequence[str] | None = None,
+    variants: Iterable[str] = (),
+    modules: Iterable[str] = (),
+    scenario: str | None = None,
+    fixed_setup: bool = False,
+    max_turns: int = 400,
+    rules: Sequence[Mapping[str, Any]] | None = None,
+    actions: ActionSet = "all",
+    initial_states: Sequence[Snapshot] = (),
+    initial_state_share: float = 1.0,
+    reward: RewardName | Reward = "outcome",
+    gamma: float = 1.0,
+    render_mode: VectorRenderMode | None = None,
+    mask: MaskPlace | None = None,
+    illegal: IllegalRule = "raise",
+    seed: int | None = None,
+    copy: bool = True,
+) -> "TetrarchiaVecEnv":
+    """Return a Stable-Baselines3 VecEnv with action masks, which plays all games in one compiled call per step.
 
-    >>> envs = vector_env(512, level=["4200", "4211"])
-    >>> observations, infos = envs.reset(seed=0)
-    >>> observations["observation"].shape, observations["action_mask"].shape
-    ((512, 1344), (512, 455))
-    """
-    return TetrarchiaVector(num_envs, **arguments)
+    Args:
+        num_envs: the number of games
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
+        actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
+        initial_states: snapshots from which games begin, with new dice
+        initial_state_share: the share of games that begin from `initial_states`
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array" or "svg"
+        mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
+        illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
+        seed: environment i begins with seed + i; `None` draws random seeds
+        copy: return copies; otherwise an observation is valid until the step after the next
 
+    Returns:
+        The environment.
 
-def sb3_vec_env(num_envs: int = 1, **arguments: Any) -> "TetrarchiaVecEnv":
-    """Many games as a Stable-Baselines3 VecEnv; also takes `seed`, `copy` and the arguments for many games.
+    Raises:
+        TetrarchiaError: an argument has a value that is not allowed.
 
     >>> envs = sb3_vec_env(64, seed=0, level="4200", actions="base")
     >>> envs.reset().shape, envs.action_masks().shape
     ((64, 1344), (64, 109))
     """
-    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv  # only those who train need Stable-Baselines3
+    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv  # Stable-Baselines3 is an optional dependency
 
-    return TetrarchiaVecEnv(num_envs, **arguments)
+    return TetrarchiaVecEnv(
+        num_envs,
+        level=level,
+        variants=variants,
+        modules=modules,
+        scenario=scenario,
+        fixed_setup=fixed_setup,
+        max_turns=max_turns,
+        rules=rules,
+        actions=actions,
+        initial_states=initial_states,
+        initial_state_share=initial_state_share,
+        reward=reward,
+        gamma=gamma,
+        render_mode=render_mode,
+        mask=mask,
+        illegal=illegal,
+        seed=seed,
+        copy=copy,
+    )
 
 
-register()
-register_with_pettingzoo()
+if hasattr(pettingzoo, "register"):  # from PettingZoo 1.26 on
+    pettingzoo.register("aec", "tetrarchia-v0", "tetrarchia_env.tetrarchia_v0:env")
+    pettingzoo.register("parallel", "tetrarchia-v0", "tetrarchia_env.tetrarchia_v0:parallel_env")

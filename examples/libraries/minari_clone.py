@@ -35,7 +35,7 @@ def record(agent: str, level: str, games: int, counts: Counts) -> None:
         _, info = env.reset(seed=seed)
         over = False
         while not over:
-            action = policy.act(env.unwrapped.game, info["action_mask"][None], ONLY)[0]
+            action = policy.act(env.unwrapped.position, info["action_mask"][None], ONLY)[0]
             counts.illegal += 1 - int(info["action_mask"][action])
             _, reward, terminated, truncated, info = env.step(action)
             counts.given += reward

@@ -60,7 +60,7 @@ def go_on(env: Any, steps: int, seed: int = 0) -> list[bytes]:
         if not env.unwrapped.legal_actions():
             break
         env.step(chooser.choice(env.unwrapped.legal_actions()))
-        games.append(env.unwrapped.game.tobytes())
+        games.append(env.unwrapped.position.tobytes())
     return games
 
 
@@ -93,7 +93,7 @@ def test_selection_stays_through_a_turn_and_only_the_selected_has_legal_actions(
         assert env.agents == env.possible_agents == list(EMPERORS)
         assert env.agent_selection == {"boost": "galerius", "block": "constantius"}.get(now["phase"], now["emperor"])
         for agent, mask in masks(env).items():
-            np.testing.assert_array_equal(mask, legal_masks(env.game)[0] if agent == env.agent_selection else 0)
+            np.testing.assert_array_equal(mask, legal_masks(env.position)[0] if agent == env.agent_selection else 0)
         env.step(chooser.choice(env.legal_actions()))
     changes = [(one, two) for one, two in pairwise(turns) if one != two]
     assert all(EMPERORS.index(two) == (EMPERORS.index(one) + 1) % 4 for one, two in changes)
@@ -150,7 +150,7 @@ def test_the_end_comes_to_all_four_at_once(changes: Any, text: str, outcome: str
 def test_dead_steps_take_none_and_pay_everyone_once(changes: Any, text: str, outcome: str, reward: float, turn: int) -> None:
     env = at(**changes)
     act(env, text)
-    game = env.game.tobytes()
+    game = env.position.tobytes()
     with pytest.raises(ValueError, match="None"):
         env.step(0)
     paid: dict[str, float] = {}
@@ -158,7 +158,7 @@ def test_dead_steps_take_none_and_pay_everyone_once(changes: Any, text: str, out
         _, paid[agent], terminated, truncated, _ = env.last()
         assert (terminated, truncated) == (outcome != "truncated", outcome == "truncated")
         env.step(None)
-    assert (paid, env.agents, env.game.tobytes()) == (dict.fromkeys(EMPERORS, reward), [], game)
+    assert (paid, env.agents, env.position.tobytes()) == (dict.fromkeys(EMPERORS, reward), [], game)
 
 
 @pytest.mark.parametrize(("max_turns", "emperor"), [(1, "diocletian"), (3, "constantius"), (4, "maximian")])
@@ -186,13 +186,13 @@ def test_infos_tell_of_a_running_game() -> None:
 def test_an_illegal_action_is_refused_and_changes_nothing(action: Any) -> None:
     env = raw_env()
     env.reset(seed=3)  # three fleet places to choose from
-    before = pickle.dumps((env.game.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards))
+    before = pickle.dumps((env.position.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards))
     with pytest.raises(ValueError, match="fleet ATLANTICVM, fleet INTERNVM, fleet AEGAEVM") as error:
         env.step(action)
     given = env.action_text(action) if action in (0, 300, 454) else str(action)
     assert given in str(error.value)
     assert "\n" not in str(error.value)
-    assert pickle.dumps((env.game.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards)) == before
+    assert pickle.dumps((env.position.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards)) == before
 
 
 def test_a_step_before_reset_is_refused() -> None:
@@ -204,14 +204,14 @@ def test_a_step_before_reset_is_refused() -> None:
 def test_the_guard_ends_the_game_at_an_illegal_action() -> None:
     env = tetrarchia_v0.env()
     env.reset(seed=3)
-    game = env.unwrapped.game.tobytes()
+    game = env.unwrapped.position.tobytes()
     with pytest.raises(AssertionError):
         env.step(455)
     env.step(0)
     assert env.rewards == dict.fromkeys(EMPERORS, 0) | {"diocletian": -1}
     assert all(env.terminations.values())
     assert [info["illegal_action"] for info in env.infos.values()] == [1] * 4
-    assert env.unwrapped.game.tobytes() == game
+    assert env.unwrapped.position.tobytes() == game
 
 
 # Copies, snapshots, seeds
@@ -220,16 +220,16 @@ def test_the_guard_ends_the_game_at_an_illegal_action() -> None:
 @pytest.mark.parametrize("copier", COPIERS.values(), ids=COPIERS)
 def test_a_copy_is_exact_independent_and_goes_on_the_same(copier: Callable[[Any], Any]) -> None:
     env = midgame(variants=VARIANTS, modules=MODULES, reward="shaped")
-    before = (env.game.tobytes(), env.masks.tobytes(), dict(env.rewards), dict(env._cumulative_rewards), env.agent_selection)
+    before = (env.position.tobytes(), env.masks.tobytes(), dict(env.rewards), dict(env._cumulative_rewards), env.agent_selection)
     twin = copier(env)
     there = go_on(twin, 60)
     assert len(there) > 10
-    assert (env.game.tobytes(), env.masks.tobytes(), env.rewards, env._cumulative_rewards, env.agent_selection) == before
+    assert (env.position.tobytes(), env.masks.tobytes(), env.rewards, env._cumulative_rewards, env.agent_selection) == before
     assert go_on(env, 60) == there
     assert (twin.rewards, twin._cumulative_rewards, twin.agents) == (env.rewards, env._cumulative_rewards, env.agents)
     for one in (env, twin):
         one.reset()
-    assert twin.game.tobytes() == env.game.tobytes()
+    assert twin.position.tobytes() == env.position.tobytes()
 
 
 @pytest.mark.parametrize("name", ["deepcopy", "pickle"])
@@ -244,7 +244,7 @@ def test_a_copy_behind_the_guards_goes_on_the_same(name: str) -> None:
 def test_a_snapshot_goes_on_in_another_environment() -> None:
     env, other = midgame(variants=VARIANTS, modules=MODULES), raw_env(level="2000")
     other.restore(json.loads(json.dumps(env.snapshot())))
-    assert (other.game.tobytes(), other.agent_selection) == (env.game.tobytes(), env.agent_selection)
+    assert (other.position.tobytes(), other.agent_selection) == (env.position.tobytes(), env.agent_selection)
     np.testing.assert_array_equal(other.masks, env.masks)
     assert go_on(other, 60) == go_on(env, 60)
 

@@ -75,7 +75,7 @@ def test_what_is_read_only_is_not_written(four: tuple[batch.Games, batch.Masks])
 def test_masks_of_other_games_cannot_spoil_a_record() -> None:
     """A move in the phase of the fleets would set bit 52 of three, and the sea would be read far beyond its table."""
     games, masks = batch.new_games(Options(), range(4))
-    with pytest.raises(ValueError, match="action 60 is not of the phase that game 0 is in: the masks are those of other games"):
+    with pytest.raises(ValueError, match="action 60 does not belong to the phase of game 0"):
         batch.step(games, np.full(4, 60), np.ones_like(masks))
     assert (games["fleets"] == 0).all()
 
@@ -125,8 +125,8 @@ def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch
 
 
 @pytest.mark.parametrize("action", [8.9, True, np.float64(8), None, [8]])
-def test_a_game_takes_a_text_or_a_whole_number(action: Any) -> None:
-    with pytest.raises(ValueError, match="an action is a text or a whole number, not"):
+def test_game_accepts_only_texts_and_integers(action: Any) -> None:
+    with pytest.raises(ValueError, match="is not legal for diocletian"):
         Game(seed=1).play(action)
 
 
@@ -249,7 +249,7 @@ def test_options_that_are_not_understood_are_refused(name: str) -> None:
 def test_options_of_vector_apis_are_refused() -> None:
     envs = environments()
     for wrong in ([True] * 4, np.ones(3, bool), np.ones(4), np.zeros(4, bool), None):
-        with pytest.raises(ValueError, match="reset_mask is an array of 4 bools, at least one of them True, not"):
+        with pytest.raises(ValueError, match="reset_mask must be an array of 4 bools"):
             envs["vector"].reset(options={"reset_mask": wrong})
     with pytest.raises(ValueError, match="reset all of them first"):
         envs["vector"].reset(options={"reset_mask": np.arange(4) == 1})
@@ -295,5 +295,5 @@ def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
 
 @pytest.mark.parametrize("number", [0, -1, 10**12, 2.0, True])
 def test_the_number_of_games_is_bounded(number: Any) -> None:
-    with pytest.raises(ValueError, match="num_envs is a whole number from 1 to 16777216"):
+    with pytest.raises(ValueError, match="num_envs must be an integer from 1 to 16777216"):
         tetrarchia_v0.vector_env(number)

@@ -50,7 +50,7 @@ def test_pettingzoo_render(arguments: dict[str, object]) -> None:
 
 @every_configuration
 def test_gymnasium(arguments: dict[str, object]) -> None:
-    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments)
+    env = gymnasium.make("Tetrarchia-v0", **arguments)
     gymnasium_check(env.unwrapped, skip_render_check=True)  # test_render_modes.py has it
     assert env.spec is not None
 
@@ -58,13 +58,13 @@ def test_gymnasium(arguments: dict[str, object]) -> None:
 @every_configuration
 def test_stable_baselines3(arguments: dict[str, object]) -> None:
     sb3_check = pytest.importorskip("stable_baselines3.common.env_checker").check_env
-    sb3_check(gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments).unwrapped)
+    sb3_check(gymnasium.make("Tetrarchia-v0", **arguments).unwrapped)
 
 
 @pytest.mark.parametrize("illegal", ["ignore", "lose"])
 @pytest.mark.parametrize("mask", ["observation", "info"])
 def test_checkers_that_know_no_mask(mask: str, illegal: str) -> None:
     """They choose at random from all ids."""
-    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, mask=mask, illegal=illegal).unwrapped
+    env = gymnasium.make("Tetrarchia-v0", mask=mask, illegal=illegal).unwrapped
     gymnasium_check(env, skip_render_check=True)
     pytest.importorskip("stable_baselines3.common.env_checker").check_env(env)

@@ -1,10 +1,13 @@
 """`import tetrarchia_env`: what it offers, what it loads, and one game as an object."""
 
+import inspect
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ import tetrarchia_env
 from helpers.positions import EMPTY
 from tetrarchia_agents import make_agent, rollout
 from tetrarchia_env import BOARD, Game, Options, load_replay
+from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
 
 PUBLIC = ["BOARD", "Game", "Options", "agent_name", "env", "load_replay", "outcome_name"]
 PUBLIC += ["parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
@@ -35,7 +39,7 @@ def test_nothing_else_is_there() -> None:
 
 
 def test_importing_loads_neither_torch_nor_the_compiler() -> None:
-    heavy = "'torch', 'numba', 'numpy', 'gymnasium', 'pettingzoo'"
+    heavy = "'torch', 'numba', 'pettingzoo'"
     assert in_new_process(f"import tetrarchia_env, sys; print([name for name in ({heavy}) if name in sys.modules])") == "[]"
 
 
@@ -110,6 +114,47 @@ def test_replays_are_saved_loaded_and_gone_through(tmp_path: Path) -> None:
 
 def test_games_without_a_seed_differ() -> None:
     assert len({Game().snapshot()["dice"] for _ in range(3)}) == 3
+
+
+FACTORIES = {
+    "Game": Game,
+    "env": tetrarchia_env.env,
+    "raw_env": tetrarchia_env.raw_env,
+    "parallel_env": tetrarchia_env.parallel_env,
+    "gymnasium": TetrarchiaEnv,
+    "vector_env": tetrarchia_env.vector_env,
+    "sb3_vec_env": tetrarchia_env.sb3_vec_env,
+}
+RULES = ("level", "variants", "modules", "scenario", "fixed_setup", "max_turns")
+SINGLE = (*RULES, "reward", "gamma", "render_mode", "mask")
+VECTOR = (*SINGLE, "num_envs", "rules", "actions", "initial_states", "initial_state_share", "illegal", "copy")
+PARAMETERS = {
+    "Game": {*RULES, "seed"},
+    **{name: {*SINGLE} for name in ("env", "raw_env", "parallel_env")},
+    "gymnasium": {*SINGLE, "illegal"},
+    "vector_env": {*VECTOR, "autoreset_mode"},
+    "sb3_vec_env": {*VECTOR, "seed"},
+}
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_factory_has_explicit_typed_documented_parameters(name: str) -> None:
+    parameters = inspect.signature(FACTORIES[name]).parameters
+    documentation = inspect.getdoc(FACTORIES[name]) or ""
+
+    assert set(parameters) == PARAMETERS[name]
+    for parameter in parameters.values():
+        assert parameter.default is not inspect.Parameter.empty
+        assert parameter.annotation not in (inspect.Parameter.empty, Any)
+        assert f"    {parameter.name}: " in documentation
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_unknown_keyword_is_a_type_error(name: str) -> None:
+    with pytest.raises(TypeError, match="levle"):
+        FACTORIES[name](levle="4200")
+    with pytest.raises(TypeError, match="levle"):
+        gymnasium.make("Tetrarchia-v0", levle="4200")
 
 
 @pytest.mark.parametrize("arguments", [{"seed": -1}, {"seed": 1.5}, {"level": "9999"}])

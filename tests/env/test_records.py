@@ -101,7 +101,7 @@ def test_a_record_that_is_no_game_is_refused_in_one_sentence(name: str, value: i
 
 def test_a_state_is_checked_before_anything_changes() -> None:
     """Three of three crafted files crashed the process; random bytes looped for ever."""
-    batched = BatchedGames(4)
+    batched = BatchedGames(4, [Options()])
     batched.begin(range(4))
     before, rng = batched.state(), np.random.default_rng(1)
     for wrong in (
@@ -117,16 +117,16 @@ def test_a_state_is_checked_before_anything_changes() -> None:
 
 def test_games_with_more_actions_do_not_fit_masks_of_the_base_game() -> None:
     """The rules would write beyond the rows."""
-    larger, base = BatchedGames(2, variants=["imperivm"]), BatchedGames(2, actions="base")
+    larger, base = BatchedGames(2, [Options(variants=["imperivm"])]), BatchedGames(2, [Options()], actions="base")
     larger.begin([1, 2])
     base.begin([1, 2])
 
-    with pytest.raises(ValueError, match="needs more actions"):
+    with pytest.raises(ValueError, match="needs actions"):
         base.set_state(larger.state())
 
 
 def test_finished_games_are_not_under_way() -> None:
-    batched = BatchedGames(2)
+    batched = BatchedGames(2, [Options()])
     batched.begin([1, 2])
     state = batched.state()
     games = state["games"].reshape(-1).view(GAME)

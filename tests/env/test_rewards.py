@@ -9,11 +9,12 @@ import pytest
 
 from helpers.configurations import random_options
 from helpers.positions import position
-from tetrarchia_env import outcome_name
+from tetrarchia_env import outcome_name, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.envs.aec import TetrarchiaAEC
 from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
 from tetrarchia_env.envs.rewards import REWARDS, ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.heuristic import features_of, load_weights
 from tetrarchia_env.notation import Snapshot, restore, snapshot
 from tetrarchia_env.options import Options
@@ -30,7 +31,7 @@ ENDINGS["won"][0]["emperors"] = {"diocletian": "LIBYA"}
 every_ending = pytest.mark.parametrize("outcome", ENDINGS)
 
 
-def paid(changes: dict[str, Any], text: str, reward: str, **more: Any) -> tuple[dict[str, float], Snapshot]:
+def paid(changes: dict[str, Any], text: str, reward: Any, **more: Any) -> tuple[dict[str, float], Snapshot]:
     """What the four get for this action, and the position then."""
     env = TetrarchiaAEC(reward=reward, **more)
     env.restore(snapshot(position(**changes)))
@@ -153,7 +154,7 @@ def test_more_secured_borders_have_more_potential() -> None:
 
 @pytest.mark.parametrize("gamma", [0, -1, 1.5])
 def test_a_wrong_gamma_is_refused(gamma: float) -> None:
-    with pytest.raises(ValueError, match="gamma is a number above 0 and at most 1, not"):
+    with pytest.raises(ValueError, match="gamma must be above 0"):
         TetrarchiaAEC(reward="shaped", gamma=gamma)
 
 
@@ -183,11 +184,11 @@ def whole_game(options: Options, reward: str, seed: int, gamma: float = 1.0) -> 
     first = env.snapshot()
     while env.legal_actions():
         before = by_hand(env.snapshot())
-        assert potential(env.game) == pytest.approx(before, abs=1e-12)
+        assert potential(env.position) == pytest.approx(before, abs=1e-12)
         gains.append(env.step(chooser.choice(env.legal_actions()))[1])
         if reward == "shaped" and env.legal_actions():
             assert gains[-1] == pytest.approx(gamma * by_hand(env.snapshot()) - before, abs=1e-12)
-    assert potential(env.game) == 0.0
+    assert potential(env.position) == 0.0
     return gains, env, first
 
 
@@ -218,22 +219,80 @@ def test_the_kinds() -> None:
 
 
 class TenForAWin:
-    """A reward of one's own."""
+    """A reward object with the smallest interface that is documented."""
 
-    def begin(self, games: Any, rows: Any = slice(None)) -> None:
+    def begin(self, games: Any, rows: Any) -> None:
         pass
 
     def __call__(self, games: Any) -> Any:
         return (games["outcome"] == 1) * 10.0
 
 
+class ByEmperor(TenForAWin):
+    """Pays each Emperor its index plus the number of steps, at every step."""
+
+    def begin(self, games: Any, rows: Any) -> None:
+        self.steps = np.zeros(len(games))
+
+    def __call__(self, games: Any) -> Any:
+        self.steps += 1
+        return np.arange(4.0) + self.steps[:, np.newaxis]
+
+
+class OneTooMany(TenForAWin):
+    def __call__(self, games: Any) -> Any:
+        return np.zeros(len(games) + 1)
+
+
 def test_a_reward_may_be_an_object() -> None:
     changes, text, _ = ENDINGS["won"]
-    rewards, _ = paid(changes, text, TenForAWin())  # type: ignore[arg-type]
+    rewards, _ = paid(changes, text, TenForAWin())
     assert rewards == dict.fromkeys(EMPERORS, 10.0)
 
 
-@pytest.mark.parametrize("reward", ["money", 3, TenForAWin, None])
-def test_what_is_no_reward_is_refused(reward: Any) -> None:
-    with pytest.raises(ValueError, match=r"reward .*outcome, score, shaped, glory"):
+def test_pettingzoo_apis_pay_each_emperor_its_own_reward_at_every_step() -> None:
+    aec, parallel = TetrarchiaAEC(reward=ByEmperor()), tetrarchia_v0.parallel_env(reward=ByEmperor())
+    aec.reset(seed=1)
+    parallel.reset(seed=1)
+    for step in range(1, 4):
+        action = aec.legal_actions()[0]
+        aec.step(action)
+        _, rewards, *_ = parallel.step(dict.fromkeys(EMPERORS, action))
+        assert aec.rewards == rewards == {emperor: index + step for index, emperor in enumerate(EMPERORS)}
+
+
+def test_apis_for_one_player_pay_the_mean() -> None:
+    single, many = TetrarchiaEnv(reward=ByEmperor()), tetrarchia_v0.vector_env(3, reward=ByEmperor())
+    single.reset(seed=1)
+    many.reset(seed=1)
+    for step in range(1, 4):
+        actions = many.batched.masks.argmax(axis=1)
+        _, reward, *_ = single.step(int(actions[0]))
+        _, rewards, *_ = many.step(actions)
+        assert (reward, rewards.tolist()) == (1.5 + step, [1.5 + step] * 3)
+
+
+def test_sb3_pays_the_mean() -> None:
+    pytest.importorskip("stable_baselines3")
+    many = tetrarchia_v0.sb3_vec_env(3, reward=ByEmperor(), seed=1)
+    many.reset()
+    _, rewards, *_ = many.step(many.batched.masks.argmax(axis=1))
+    assert rewards.tolist() == [2.5] * 3
+
+
+def test_a_reward_of_another_shape_is_refused() -> None:
+    aec, single, many = (
+        TetrarchiaAEC(reward=OneTooMany()),
+        TetrarchiaEnv(reward=OneTooMany()),
+        tetrarchia_v0.vector_env(1, reward=OneTooMany()),
+    )
+    for env, action in ((aec, 8), (single, 8), (many, np.array([8]))):
+        env.reset(seed=1)
+        with pytest.raises(TetrarchiaError, match=r"shape \(1,\) or \(1, 4\); got shape \(2,\)"):
+            env.step(action)
+
+
+@pytest.mark.parametrize("reward", ["money", 3, TenForAWin, None, lambda games: 0])
+def test_unknown_reward_is_refused(reward: Any) -> None:
+    with pytest.raises(TetrarchiaError, match=r"reward must be one of outcome, score, shaped, glory"):
         TetrarchiaAEC(reward=reward)

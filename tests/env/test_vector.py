@@ -121,7 +121,7 @@ def test_next_game_of_a_lane_has_other_dice() -> None:
 
 def test_wrong_seeds_are_refused() -> None:
     many = vector_of(Options(), 2)
-    for wrong, sentence in ((-1, "a seed is a whole number"), ([1], "2 of them, not 1"), ([1, -1], "not -1")):
+    for wrong, sentence in ((-1, "a seed is a whole number"), ([1], "2 numbers; got 1"), ([1, -1], "not -1")):
         with pytest.raises(ValueError, match=sentence):
             many.reset(seed=wrong)
     for env in (tetrarchia_v0.raw_env(), gymnasium.make("Tetrarchia-v0").unwrapped):
@@ -186,11 +186,10 @@ def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> No
         ({"num_envs": 0}, "num_envs"),
         ({"num_envs": 1.5}, "num_envs"),
         ({"actions": "few"}, "'few'"),
-        ({"actions": "base", "variants": ["imperivm"]}, "not enough"),
+        ({"actions": "base", "variants": ["imperivm"]}, "does not include"),
         ({"initial_state_share": 2}, "initial_state_share"),
         ({"initial_states": [{}]}, "missing"),
         ({"reward": "gold"}, "'gold'"),
-        ({"players": 2}, "'players'"),
         ({"level": "1234"}, "tokens per Emperor"),
     ],
 )
@@ -202,10 +201,10 @@ def test_wrong_argument_is_refused(arguments: dict[str, Any], sentence: str) -> 
 def test_finished_or_richer_starts_are_refused() -> None:
     games, masks = batch.new_games(Options(), 1)
     batch.playout(games, masks, np.array([1], dtype=np.uint64), steps=10_000)
-    with pytest.raises(ValueError, match="finished game"):
+    with pytest.raises(ValueError, match="must be running"):
         tetrarchia_v0.vector_env(2, initial_states=[snapshot(games)])
     rich, _ = batch.new_games(Options(variants=VARIANTS), 1)
-    with pytest.raises(ValueError, match="more actions"):
+    with pytest.raises(ValueError, match="needs actions"):
         tetrarchia_v0.vector_env(2, actions="base", initial_states=[snapshot(rich)])
 
 

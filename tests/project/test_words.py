@@ -31,7 +31,7 @@ WORDS = {
     r"Wishes|Findings|(?:Played|Kept)(?=[(\[,|])|wording": "EvalConfig, EvalReport, GameResult, ResultFile, labels",
     r"cooperation with strangers|odd one out|odd_one_out|--partners": "cross-play, ad hoc teamwork",
     r"(?<!font-)(?i:faces?)": "environment APIs",
-    r"OneGame|ManyGames|one_game|many_games": "EnvState, BatchedGames",
+    r"OneGame|ManyGames|one_game|many_games": "BaseEnv, BatchedGames",
     r"_sit_down|_settle|start_share": "_start_episode, _sync_agents, initial_state_share",
     r"dice words?|choosers": "RNG state",
     r"draft_of|restoring": "atomic_write, restore",

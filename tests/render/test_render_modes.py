@@ -13,7 +13,7 @@ from pettingzoo.test import render_test
 
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.engine.state import MODULES, VARIANTS
-from tetrarchia_env.envs.spaces import RENDER_MODES, RENDER_MODES_OF_MANY
+from tetrarchia_env.envs.spaces import RENDER_MODES, VECTOR_RENDER_MODES
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
@@ -45,7 +45,7 @@ def test_pettingzoo_render_test_in_every_mode(arguments: dict[str, Any]) -> None
 @every_configuration
 def test_gymnasium_check_in_every_mode(arguments: dict[str, Any], mode: str | None) -> None:
     """Without a mode the checker goes through all that the metadata names."""
-    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, **arguments, render_mode=mode)
+    env = gymnasium.make("Tetrarchia-v0", **arguments, render_mode=mode)
     check_env(env.unwrapped)
     env.close()
 
@@ -79,12 +79,12 @@ def test_a_notebook_shows_the_board() -> None:
     assert env._repr_svg_() is None
     env.reset(seed=1)
     assert env._repr_svg_().startswith("<svg")
-    single = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
+    single = gymnasium.make("Tetrarchia-v0").unwrapped
     single.reset(seed=1)
     assert single._repr_svg_() == env._repr_svg_()
 
 
-@pytest.mark.parametrize("mode", RENDER_MODES_OF_MANY)
+@pytest.mark.parametrize("mode", VECTOR_RENDER_MODES)
 def test_many_games_are_drawn_each_as_if_alone(mode: str) -> None:
     many = tetrarchia_v0.vector_env(3, render_mode=mode)
     many.reset(seed=1)
@@ -99,7 +99,7 @@ def test_many_games_are_drawn_each_as_if_alone(mode: str) -> None:
 def test_no_window_shows_many_games(api: str) -> None:
     if api == "sb3":
         pytest.importorskip("stable_baselines3")
-    with pytest.raises(ValueError, match=r"one game, not many: choose None or one of ansi, rgb_array, svg$"):
+    with pytest.raises(ValueError, match=r"None or one of ansi, rgb_array, svg; got 'human'"):
         VECTOR_APIS[api](2, render_mode="human")
 
 

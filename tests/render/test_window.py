@@ -27,7 +27,7 @@ COPIERS: dict[str, Callable[[Any], Any]] = {"deepcopy": copy.deepcopy, "pickle":
 COPIERS["clone"] = lambda env: env.clone()
 HUMAN_FACES: dict[str, Callable[[], Any]] = {
     "aec": lambda: tetrarchia_v0.raw_env(render_mode="human"),
-    "gymnasium": lambda: gymnasium.make(tetrarchia_v0.GYMNASIUM_ID, render_mode="human").unwrapped,
+    "gymnasium": lambda: gymnasium.make("Tetrarchia-v0", render_mode="human").unwrapped,
 }
 human_faces = pytest.mark.parametrize("make", HUMAN_FACES.values(), ids=HUMAN_FACES)
 
@@ -85,7 +85,7 @@ def test_a_copy_beside_an_open_window_is_exact_and_shows_nothing(make: Callable[
     assert (env.window.is_open, twin.window.is_open) == (True, False)
     go_on(twin, 4)
     go_on(env, 4)
-    assert twin.game.tobytes() == env.game.tobytes()
+    assert twin.position.tobytes() == env.position.tobytes()
     assert (twin.events.lines, twin.events.dice) == (env.events.lines, env.events.dice)
     assert not twin.window.is_open
     twin.render()

@@ -65,14 +65,14 @@ def in_the_turn(games: batch.Games) -> batch.Games:
 def rewards_of(samples: int) -> np.ndarray:
     """All rewards of the same random games, valued by nothing but the potential."""
     reward, rng = shaped(), np.random.default_rng(2)
-    batched = BatchedGames(64, actions="base", level="4200", reward=reward)
+    batched = BatchedGames(64, [Options(level="4200")], actions="base", reward=reward)
     variate = ControlVariate(batched, reward, samples, lambda obs: np.zeros(len(obs), dtype=np.float32))
     batched.begin(range(5, 69))
     rewards = []
     for _ in range(300):
         before, actions = batched.games.copy(), batch.random_actions(batched.masks, rng.integers(1, 2**63, 64).astype(np.uint64))
         batched.advance(actions)
-        batched.follow_up(np.flatnonzero(batched.episodes["ended"]))
+        batched.begin_next(np.flatnonzero(batched.episodes["ended"]))
         batched.observe()
         rewards.append(batched.episodes["reward"] + variate.corrections(before, actions))
     return np.array(rewards)

@@ -1,5 +1,6 @@
 """The PettingZoo AEC API: one agent for each Emperor, one decision at a time."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +14,38 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import RUNNING, TRUNCATED
-from tetrarchia_env.envs.env_state import EnvState
+from tetrarchia_env.envs.base import BaseEnv
 from tetrarchia_env.envs.infos import info_of
-from tetrarchia_env.envs.rewards import GloryReward
-from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, Obs, observation_space, vector_space
+from tetrarchia_env.envs.rewards import Reward, RewardName, emperor_rewards
+from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space, vector_space
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.options import Options
 
-OF_PETTINGZOO = {"options": 1}  # what its conformance test hands over, to see that reset takes options
+PETTINGZOO_TEST_OPTIONS = {"options": 1}  # PettingZoo's conformance test passes these to reset
+NO_REWARDS = (0.0,) * len(EMPERORS)
 
 
-class TetrarchiaAEC(EnvState, AECEnv):
-    """See `tetrarchia_v0`, whose docstring is the page of this environment."""
+class TetrarchiaAEC(BaseEnv, AECEnv):
+    """The AEC environment without PettingZoo's wrappers: an illegal action raises TetrarchiaError and changes nothing.
+
+    Args:
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
+
+    >>> aec = TetrarchiaAEC(level="4200")
+    >>> aec.reset(seed=7)
+    >>> [aec.action_text(action) for action in aec.legal_actions()]
+    ['fleet ATLANTICVM', 'fleet INTERNVM', 'fleet AEGAEVM']
+    """
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "tetrarchia_v0",
@@ -33,8 +54,21 @@ class TetrarchiaAEC(EnvState, AECEnv):
         "render_fps": RENDER_FPS,
     }
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(
+        self,
+        *,
+        level: str | Sequence[str] | None = None,
+        variants: Iterable[str] = (),
+        modules: Iterable[str] = (),
+        scenario: str | None = None,
+        fixed_setup: bool = False,
+        max_turns: int = 400,
+        reward: RewardName | Reward = "outcome",
+        gamma: float = 1.0,
+        render_mode: RenderMode | None = None,
+        mask: MaskPlace = "observation",
+    ) -> None:
+        super().__init__(Options(level, variants, modules, scenario, fixed_setup, max_turns), reward, gamma, render_mode, mask)
         self.possible_agents = list(EMPERORS)
         self.agents: list[str] = []
         self.agent_selection = EMPERORS[0]
@@ -46,56 +80,53 @@ class TetrarchiaAEC(EnvState, AECEnv):
         self._random: np.random.Generator | None = None
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """The vector, and the mask unless the info has it."""
+        """Return the observation space: vector and mask, or the vector alone if the mask is in the info."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """All action ids of every configuration."""
+        """Return the action space, which is the same for every configuration."""
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game; the seed fixes every die of it, and of those that follow without one."""
-        check_no_options(None if options == OF_PETTINGZOO else options)
+        """Begin a new game; the seed determines its dice and those of the following games without a seed."""
+        check_no_options(None if options == PETTINGZOO_TEST_OPTIONS else options)
         chosen = None if seed is None else checked_seed(seed)
         with self.thread_guard:
             if chosen is not None or self._random is None:
                 self._random, _ = seeding.np_random(chosen)
             self.begin(int(self._random.integers(2**63)) if chosen is None else chosen)
             self._start_episode()
-            self.show_unasked(begins=True)
+            self.auto_render(begins=True)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot, by the rules that it names (by this environment's, if it names none)."""
+        """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none."""
         with self.thread_guard:
             super().restore(snapshot)
             self._start_episode()
-            self.show_unasked()
+            self.auto_render()
 
     def step(self, action: int | None) -> None:
-        """One decision of the agent selected; `None` from an agent whose game is over."""
+        """Play the action of the selected agent; `None` for an agent whose game is over."""
         if not self.thread_guard.acquire(False):
             raise TetrarchiaError(ERR_CONCURRENT_USE)
         try:
-            self._step(action)
+            agent = self.agent_selection
+            if self.agents and (self.terminations[agent] or self.truncations[agent]):
+                self._was_dead_step(action)
+                return
+            self.check_legal(action)
+            is_over = self.play(action)  # type: ignore[arg-type]  # an id, as checked
+            rewards = emperor_rewards(self.reward, self.position)[0].tolist() if is_over or self.pays_every_step else NO_REWARDS
+            self.rewards = dict(zip(EMPERORS, rewards, strict=True))
+            self._cumulative_rewards[agent] = 0.0
+            self._accumulate_rewards()
+            self._sync_agents()
+            self.auto_render()
         finally:
             self.thread_guard.release()
 
-    def _step(self, action: int | None) -> None:
-        agent = self.agent_selection
-        if self.agents and (self.terminations[agent] or self.truncations[agent]):
-            self._was_dead_step(action)
-            return
-        reward = self.play(action)  # type: ignore[arg-type]  # refuses None
-        self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict.fromkeys(EMPERORS, reward)
-        self._sync_agents()
-        if self.terminations[agent] and isinstance(self.reward, GloryReward):
-            self.rewards = dict(zip(EMPERORS, self.reward.for_each(self.game)[0].tolist(), strict=True))
-        self._accumulate_rewards()
-        self.show_unasked()
-
     def observe(self, agent: str) -> Obs:
-        """What this agent observes; only the agent selected has legal actions."""
+        """Return the observation of this agent; only the selected agent has legal actions."""
         obs = self.observed_by(EMPERORS.index(agent))
         return {"observation": obs, "action_mask": self._legal(agent)} if self.mask_in == "observation" else obs
 
@@ -103,11 +134,10 @@ class TetrarchiaAEC(EnvState, AECEnv):
         return self.masks[0].copy() if agent == self.agent_selection else np.zeros(ACTIONS, dtype=np.int8)
 
     def state(self) -> NDArray[np.float32]:
-        """The whole game, always as diocletian observes it."""
+        """Return the full state: the observation of diocletian."""
         return self.observed_by(0)
 
     def _start_episode(self) -> None:
-        """All four agents at a game that goes on from here."""
         self.agents = list(EMPERORS)
         self.rewards = dict.fromkeys(EMPERORS, 0.0)
         self._cumulative_rewards = dict.fromkeys(EMPERORS, 0.0)
@@ -115,7 +145,7 @@ class TetrarchiaAEC(EnvState, AECEnv):
         self._sync_agents()
 
     def _sync_agents(self) -> None:
-        """Read from the game whose decision it is and whether it is over."""
+        """Update agent selection, terminations, truncations and infos from the game."""
         status = to_act, outcome, *_ = self.status()
         self.agent_selection = EMPERORS[to_act]
         self.terminations = dict.fromkeys(EMPERORS, outcome not in (RUNNING, TRUNCATED))
@@ -128,10 +158,10 @@ class TetrarchiaAEC(EnvState, AECEnv):
 
 
 class TerminateIllegal(TerminateIllegalWrapper):
-    """PettingZoo's guard, which ends the game at an illegal action; the infos tell it too."""
+    """PettingZoo's wrapper that ends the game on an illegal action, and marks it in the infos."""
 
     def step(self, action: int | None) -> None:
-        """One decision, or the end."""
+        """Play an action, or end the game if it is illegal."""
         super().step(action)
         if self._terminated:
             for info in self.env.unwrapped.infos.values():

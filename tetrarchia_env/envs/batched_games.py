@@ -1,85 +1,129 @@
 """Batched games behind the vector APIs: many games in one compiled call.
 
-`advance` plays in every game and asks the reward, `follow_up` begins the next game where one ended, and `observe` writes what
-the Emperors to act observe. Observations alternate between two arrays: one stays as it is until the step after the next.
+`BatchedGames.advance` plays one step in every game and computes the rewards, `begin_next` begins the next game where one ended,
+and `observe` writes the observations of the Emperors to act. Observations alternate between two arrays: one stays valid until the
+step after the next. The compiled functions are at the end of the file.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
+from tetrarchia_env.batch import Games, Masks, Rows, begin_at_level
 from tetrarchia_env.checks import SingleThreadGuard
+from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
-from tetrarchia_env.engine.dice import rng_states
-from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER
-from tetrarchia_env.envs.episodes import (
-    EPISODE,
-    WHOLE,
-    Flags,
-    Floats,
-    Setting,
-    Views,
-    begin_episodes,
-    find_illegal,
-    follow_up,
-    observe_all,
-    play_step,
-    read_status,
-)
-from tetrarchia_env.envs.illegal_actions import RAISE, check_illegal, punish
-from tetrarchia_env.envs.rewards import Reward, make_reward
-from tetrarchia_env.envs.spaces import check_render_mode_of_many
+from tetrarchia_env.engine.dice import draw, next_rng, rng_states
+from tetrarchia_env.engine.legal import legal
+from tetrarchia_env.engine.outcome import score
+from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, Game
+from tetrarchia_env.engine.turn import agent_to_act, play
+from tetrarchia_env.envs.illegal_actions import apply_illegal, check_illegal
+from tetrarchia_env.envs.rewards import Reward, make_reward, mean_rewards
+from tetrarchia_env.envs.spaces import VECTOR_RENDER_MODES, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
-from tetrarchia_env.observation import OBSERVATION, SIZE
+from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
 from tetrarchia_env.records import check_entries, check_records, need_all_actions, records_of
 from tetrarchia_env.render.modes import Drawing, draw_as
 
+EPISODE = np.dtype(
+    (
+        np.record,
+        [
+            ("rng", np.uint64),  # the state that the game began with; the next game's is derived from it
+            ("total", np.float64),  # rewards of the running game
+            ("steps", np.int64),  # steps of the running game
+            ("reward", np.float64),  # of the last step
+            ("to_act", np.int64),  # the Emperor to act
+            ("ended", np.int64),  # whether the last step ended a game; the following fields describe that game
+            ("outcome", np.int64),
+            ("score", np.int64),
+            ("turn", np.int64),
+            ("level", np.int64, 4),
+            ("final_total", np.float64),
+            ("final_steps", np.int64),
+        ],
+    )
+)
+Episode = Any  # a record of EPISODE
+Views = NDArray[np.void]
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+ActionSet = Literal["all", "base"]
+
 STATE = {"games": GAME, "episodes": EPISODE}
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
-ALSO = ("num_envs", "rules", "actions", "initial_states", "initial_state_share", "reward", "gamma", "render_mode", "mask", "illegal")
 EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
 EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
-MOST_ENVS = 1 << 24
+MAX_ENVS = 1 << 24
+SHARE_SCALE = 1 << 20  # the integer that stands for initial_state_share = 1
+
+
+class ResetConfig(NamedTuple):
+    """How games begin: by one of several sets of rules, or from an initial state."""
+
+    rule_index: NDArray[np.int64]  # of each environment
+    templates: Games  # of each set of rules
+    levels: NDArray[np.int8]  # of all sets of rules, concatenated
+    first_level: NDArray[np.int64]  # for each set of rules, where its levels begin
+    last_level: NDArray[np.int64]  # and where they end
+    draws_level: NDArray[np.bool_]
+    initial_states: Games
+    initial_state_share: int  # in units of 1 / SHARE_SCALE
 
 
 class BatchedGames:
-    """`num_envs` games. `rules`: sets of arguments that the environments are shared out to, in blocks of equal size.
+    """`num_envs` games that are played together.
 
-    `initial_states`: snapshots that a share of the games begin from, with new dice.
+    Args:
+        num_envs: the number of games
+        options: the rules; several sets of rules are assigned to blocks of equal size
+        actions: "all" action ids, or those of the "base" game only
+        initial_states: snapshots from which some of the games begin, with new dice
+        initial_state_share: the share of games that begin from `initial_states`
+        reward: as for `tetrarchia_env.env`
+        gamma: as for `tetrarchia_env.env`
+        render_mode: `None`, "ansi", "rgb_array" or "svg"
+        illegal: "raise", "ignore" or "lose"
+
+    Attributes:
+        games: the current positions
+        masks: their legal actions
+        episodes: statistics of the running and the last finished game of each environment, records of `EPISODE`
+        illegal_actions: 1 where the last action was illegal
     """
 
     def __init__(
         self,
         num_envs: int,
+        options: Sequence[Options],
         *,
-        rules: Sequence[Mapping[str, Any]] | None = None,
         actions: str = "all",
         initial_states: Sequence[Snapshot] = (),
         initial_state_share: float = 1.0,
         reward: str | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: str | None = None,
-        illegal: str = RAISE,
-        **arguments: Any,
+        illegal: str = "raise",
     ) -> None:
-        self.options = [Options.of(ALSO, **{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
-        _check_number(num_envs, len(self.options))
+        self.options = list(options)
+        _check_num_envs(num_envs, len(self.options))
         self.reward = make_reward(reward, gamma)
-        self.render_mode = check_render_mode_of_many(render_mode)
+        self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES)
         self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
         self.games = np.zeros(num_envs, dtype=GAME)
-        self.masks = np.zeros((num_envs, _width(actions, self.options)), dtype=np.int8)
+        self.masks = np.zeros((num_envs, _num_actions(actions, self.options)), dtype=np.int8)
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
         self.illegal = check_illegal(illegal)
-        self.illegal_actions = np.zeros(num_envs, dtype=np.int64)  # 1 where that of the last step was illegal
-        self.thread_guard = SingleThreadGuard()  # held by whoever steps or resets
-        self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the games under way
+        self.illegal_actions = np.zeros(num_envs, dtype=np.int64)
+        self.thread_guard = SingleThreadGuard()  # held during step and reset
+        self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the running games
         self._none = np.zeros(num_envs, dtype=np.bool_)
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
@@ -88,75 +132,80 @@ class BatchedGames:
     def set_initial_states(self, initial_states: Sequence[Snapshot], share: float = 1.0) -> None:
         """From now on, begin this share of the games from these snapshots."""
         if not 0 <= share <= 1:
-            raise TetrarchiaError(f"initial_state_share is from 0 to 1, not {share!r}")
-        games = [restore(state) for state in initial_states]
-        for game in games:
-            if game["phase"][0] == OVER:
-                raise TetrarchiaError("initial_states: a snapshot is of a finished game")
-            if self.masks.shape[1] < ACTIONS and options_of(game[0]).needs_all_actions:
-                raise TetrarchiaError("initial_states: a snapshot needs more actions than actions='base' has")
-        self._setting = _setting(self.rule_index, self.options, games, share)
+            raise TetrarchiaError(f"initial_state_share must be from 0 to 1; got {share!r}")
+        states = [restore(state) for state in initial_states]
+        for state in states:
+            if state["phase"][0] == OVER:
+                raise TetrarchiaError("initial_states must be running games; one of them is over")
+            if self.masks.shape[1] < ACTIONS and options_of(state[0]).needs_all_actions:
+                raise TetrarchiaError("initial_states: a snapshot needs actions that actions='base' does not include")
+        ends = np.cumsum([len(options.levels) for options in self.options])
+        self._reset_config = ResetConfig(
+            self.rule_index,
+            np.concatenate([options.template for options in self.options]),
+            np.concatenate([options.levels for options in self.options]),
+            ends - [len(options.levels) for options in self.options],
+            ends,
+            np.array([options.draws_level for options in self.options]),
+            np.concatenate(states) if states else np.zeros(0, dtype=GAME),
+            int(share * SHARE_SCALE) if states else 0,
+        )
 
-    def begin(self, seeds: batch.Seeds, rows: batch.Rows | None = None) -> Floats:
-        """New games, everywhere or in these rows; the seed of an environment fixes all its games from here on."""
+    def begin(self, seeds: batch.Seeds, rows: Rows | None = None) -> Floats:
+        """Begin new games everywhere or in these rows; a seed determines all following games of its environment."""
         where = np.arange(len(self.games)) if rows is None else rows
         rngs = rng_states(batch.seed_array(seeds, len(where)))
         self.episodes[where] = np.zeros(1, dtype=EPISODE)
         self.episodes["rng"][where] = rngs
         self.illegal_actions[where] = self._ignored[where] = 0
-        begin_episodes(self.games, where, self.episodes, self._setting, self.masks)
+        begin_episodes(self.games, where, self.episodes, self._reset_config, self.masks)
         self.reward.begin(self.games, where)
         return self.observe()
 
     def advance(self, actions: NDArray[np.int64], idle: Flags | None = None) -> None:
-        """One step in every game, but where one is idle: it is finished, and its step is to begin the next."""
+        """Play one step in every game; in idle environments, whose game is finished, begin the next game instead."""
         chosen, idle = batch.checked_actions(actions, len(self.games)), self._none if idle is None else idle
         if find_illegal(chosen, self.masks, idle, self.illegal_actions):
-            self._punish(chosen, np.flatnonzero(self.illegal_actions))
-        self.follow_up(np.flatnonzero(idle))
+            self._handle_illegal(chosen, np.flatnonzero(self.illegal_actions))
+        self.begin_next(np.flatnonzero(idle))
         play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
-        self._pay(self.reward(self.games), idle)
+        rewards = mean_rewards(self.reward, self.games)
+        self.episodes["reward"] = rewards if idle is self._none else np.where(idle, 0, rewards)
+        self.episodes["total"] += self.episodes["reward"]
 
-    def follow_up(self, rows: batch.Rows) -> None:
-        """The next games where one ended."""
+    def begin_next(self, rows: Rows) -> None:
+        """Begin the next game in these rows, in which one ended."""
         if len(rows):
-            follow_up(self.games, rows, self.episodes, self._setting, self.masks, self._final_obs, self.final_obs)
+            begin_next_episodes(self.games, rows, self.episodes, self._reset_config, self.masks, self._final_obs, self.final_obs)
             self.reward.begin(self.games, rows)
             self.illegal_actions[rows] = self._ignored[rows] = 0
 
-    def _punish(self, actions: NDArray[np.int64], rows: batch.Rows) -> None:
-        """Illegal actions in these rows: as the rule says, but one that is no action at all is always refused."""
+    def _handle_illegal(self, actions: NDArray[np.int64], rows: Rows) -> None:
+        """Apply the rule for illegal actions to these rows; ids outside the action space always raise."""
         if not self.episodes["rng"].all():
-            raise TetrarchiaError("no game is under way: reset the environment first")
+            raise TetrarchiaError("no game is running: reset the environment first")
         unknown = rows[(actions[rows] < 0) | (actions[rows] >= self.masks.shape[1])]
-        if self.illegal == RAISE or len(unknown):
-            raise TetrarchiaError(batch.refusal(actions, self.masks, int([*unknown, *rows][0])))
+        if self.illegal == "raise" or len(unknown):
+            row = int([*unknown, *rows][0])
+            raise TetrarchiaError(batch.illegal_action_message(int(actions[row]), self.masks[row], f"in game {row}"))
         self._ignored[rows] += 1
-        punish(self.games, self.masks, rows, self._ignored[rows], self.illegal)
+        apply_illegal(self.games, self.masks, rows, self._ignored[rows], self.illegal)
 
     def status(self) -> NDArray[np.int64]:
-        """A row each for the Emperors to act, the outcomes, the scores (R9.3) and the turns finished so far."""
+        """Return the Emperor to act, the outcome code, the score (R9.3) and the finished turns of each game, shape (4, n)."""
         status = np.empty((4, len(self.games)), dtype=np.int64)
         read_status(self.games, status)
         return status
 
-    def legal(self) -> batch.Masks:
-        """The legal actions, to keep; of a finished game `end` alone: a library may choose from its mask too, to no effect."""
+    def legal(self) -> Masks:
+        """Return a copy of the masks; for a finished game only `end` is set, so that a library can sample, without effect."""
         masks = self.masks.copy()
         masks[:, END] |= batch.is_over(self.games)
         return masks
 
-    def _pay(self, rewards: NDArray[np.float64], idle: Flags) -> None:
-        if np.shape(rewards) != self.games.shape:
-            raise TetrarchiaError(
-                f"reward: a number for each of {len(self.games)} games is wanted, not an array of shape {np.shape(rewards)}"
-            )
-        self.episodes["reward"] = rewards if idle is self._none else np.where(idle, 0, rewards)
-        self.episodes["total"] += self.episodes["reward"]
-
     @property
     def obs(self) -> Floats:
-        """What the Emperors to act observe."""
+        """The observations of the Emperors to act."""
         return _flat(self._views[0])
 
     @property
@@ -165,68 +214,54 @@ class BatchedGames:
         return _flat(self._final_obs)
 
     def draw(self) -> tuple[Drawing, ...] | None:
-        """Each game as the render mode says."""
+        """Return a drawing of each game in the render mode."""
         return tuple(draw_as(self.render_mode, snapshot(game)) for game in self.games) if self.render_mode else None
 
     def state(self) -> dict[str, NDArray[np.uint8]]:
-        """All that the games to come depend on, but for the arguments: rows of bytes by name."""
+        """Return everything that determines the games to come, except the arguments: rows of bytes by name."""
         return {name: _bytes(getattr(self, name)).copy() for name in STATE}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Go on from there; ValueError in one sentence, and nothing is changed, if these are no games under way."""
+        """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
         games, episodes = (records_of(state.get(name), kind, len(self.games), name) for name, kind in STATE.items())
         check_records(games, "games")
         check_entries(episodes, EPISODE_RANGES, "episodes")
-        _check_under_way(games, self.masks.shape[1])
+        if batch.is_over(games).any():
+            raise TetrarchiaError("games: one of them is over")
+        if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():
+            raise TetrarchiaError("games: one of them needs actions that actions='base' does not include")
         with self.thread_guard:
             self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
             self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
-            self.reward.begin(self.games)
+            self.reward.begin(self.games, np.arange(len(games)))
             self.observe()
 
     def observe(self) -> Floats:
-        """What the Emperors to act observe, anew."""
+        """Compute and return the observations of the Emperors to act."""
         self._views = self._views[1], self._views[0]
         observe_all(self.games, self.episodes, self._views[0], self.obs)
         return self.obs
 
 
-def _check_number(num_envs: object, rules: int) -> None:
-    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or not 1 <= num_envs <= MOST_ENVS:
-        raise TetrarchiaError(f"num_envs is a whole number from 1 to {MOST_ENVS}, not {num_envs!r}")
+def rule_sets(rules: Sequence[Mapping[str, Any]] | None, **arguments: Any) -> list[Options]:
+    """Return the options of each set of rules, which override the arguments."""
+    return [Options.of(**{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
+
+
+def _check_num_envs(num_envs: object, rules: int) -> None:
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or not 1 <= num_envs <= MAX_ENVS:
+        raise TetrarchiaError(f"num_envs must be an integer from 1 to {MAX_ENVS}; got {num_envs!r}")
     if rules == 0 or num_envs % rules:
-        raise TetrarchiaError(f"num_envs is a multiple of the number of rules, not {num_envs} for {rules}")
+        raise TetrarchiaError(f"num_envs must be a multiple of the number of rules; got {num_envs} for {rules}")
 
 
-def _check_under_way(games: batch.Games, width: int) -> None:
-    if batch.is_over(games).any():
-        raise TetrarchiaError("games: one of them is over")
-    if width < ACTIONS and need_all_actions(games).any():
-        raise TetrarchiaError("games: one of them needs more actions than actions='base' has")
-
-
-def _width(actions: str, rules: Sequence[Options]) -> int:
-    """How many action ids there are."""
+def _num_actions(actions: str, rules: Sequence[Options]) -> int:
     if actions not in ("all", "base"):
-        raise TetrarchiaError(f"actions is 'all' or 'base', not {actions!r}")
+        raise TetrarchiaError(f"actions must be 'all' or 'base'; got {actions!r}")
     for options in rules:
         if actions == "base" and options.needs_all_actions:
-            raise TetrarchiaError(f"actions='base' is not enough for {[*options.variants, *options.modules]}")
+            raise TetrarchiaError(f"actions='base' does not include the actions of {', '.join([*options.variants, *options.modules])}")
     return BASE_ACTIONS if actions == "base" else ACTIONS
-
-
-def _setting(rule_index: NDArray[np.int64], rules: Sequence[Options], states: Sequence[batch.Games], share: float) -> Setting:
-    ends = np.cumsum([len(options.levels) for options in rules])
-    return Setting(
-        rule_index,
-        np.concatenate([options.template for options in rules]),
-        np.concatenate([options.levels for options in rules]),
-        ends - [len(options.levels) for options in rules],
-        ends,
-        np.array([options.draws_level for options in rules]),
-        np.concatenate(states) if states else np.zeros(0, dtype=GAME),
-        int(share * WHOLE) if states else 0,
-    )
 
 
 def _flat(views: Views) -> Floats:
@@ -235,3 +270,87 @@ def _flat(views: Views) -> Floats:
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     return array.view(np.uint8).reshape(len(array), -1)
+
+
+@jit
+def begin_episodes(games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks) -> None:
+    """Begin new games in these rows with the RNG states of their episodes."""
+    for i in rows:
+        begin_episode(games, i, episodes[i].rng, config, masks[i])
+
+
+@jit
+def begin_episode(games: Games, i: int, rng: np.uint64, config: ResetConfig, mask: Masks) -> None:
+    """Begin a new game by the rules or from one of the initial states, with this RNG state."""
+    choice = next_rng(rng ^ np.uint64(0x5851F42D4C957F2D))  # differs from every state that the dice of this game use
+    if draw(choice, np.uint64(SHARE_SCALE)) < config.initial_state_share:
+        games[i] = config.initial_states[draw(next_rng(choice), np.uint64(len(config.initial_states)))]
+        games[i].dice = rng
+        legal(games[i], mask)
+    else:
+        rule = config.rule_index[i]
+        games[i] = config.templates[rule]
+        levels = config.levels[config.first_level[rule] : config.last_level[rule]]
+        begin_at_level(games[i], levels, config.draws_level[rule], rng, mask)
+
+
+@jit
+def find_illegal(actions: NDArray[np.int64], masks: Masks, idle: Flags, illegal: NDArray[np.int64]) -> int:
+    """Write 1 where an action is illegal and the environment is not idle, else 0; return the number of illegal actions."""
+    number = 0
+    for i in range(len(actions)):
+        illegal[i] = not (idle[i] or (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]))
+        number += illegal[i]
+    return number
+
+
+@jit
+def play_step(games: Games, actions: NDArray[np.int64], episodes: Views, masks: Masks, idle: Flags, illegal: NDArray[np.int64]) -> None:
+    """Play one step in every game that is not idle; an illegal action counts as a step but is not played."""
+    for i in range(len(games)):
+        episodes[i].ended = 0
+        if not idle[i]:
+            if not illegal[i]:
+                play(games[i], actions[i], masks[i])
+            episodes[i].steps += 1
+            episodes[i].ended = games[i].phase == OVER
+
+
+@jit
+def begin_next_episodes(
+    games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks, final_obs: Views, flat_final_obs: Floats
+) -> None:
+    """Begin the next game in these rows; keep the last observation and the statistics of the game that ended."""
+    for i in rows:
+        flat_final_obs[i, :] = 0
+        encode(games[i], agent_to_act(games[i]), final_obs[i])
+        end_episode(games[i], episodes[i])
+        episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
+        begin_episode(games, i, episodes[i].rng, config, masks[i])
+
+
+@jit
+def end_episode(game: Game, episode: Episode) -> None:
+    """Store the statistics of the game that ended, and reset the counters."""
+    episode.outcome, episode.score, episode.turn = game.outcome, score(game), game.turn
+    for digit in range(4):
+        episode.level[digit] = game.level[digit]
+    episode.final_total, episode.final_steps = episode.total, episode.steps
+    episode.total, episode.steps = 0.0, 0
+
+
+@jit
+def observe_all(games: Games, episodes: Views, views: Views, flat: Floats) -> None:
+    """Write the observations of the Emperors to act."""
+    for i in range(len(games)):
+        flat[i, :] = 0
+        episodes[i].to_act = agent_to_act(games[i])
+        encode(games[i], episodes[i].to_act, views[i])
+
+
+@jit
+def read_status(games: Games, status: NDArray[np.int64]) -> None:
+    """Write rows of Emperors to act, outcomes, scores and turns."""
+    for i in range(len(games)):
+        status[0, i], status[1, i] = agent_to_act(games[i]), games[i].outcome
+        status[2, i], status[3, i] = score(games[i]), games[i].turn

@@ -1,5 +1,6 @@
 """The Gymnasium API: one player controls all four Emperors."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -10,83 +11,113 @@ from numpy.typing import NDArray
 from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS, END
 from tetrarchia_env.engine.state import OVER, RUNNING, TRUNCATED
-from tetrarchia_env.envs.env_state import EnvState
-from tetrarchia_env.envs.illegal_actions import IGNORE, RAISE, check_illegal, punish
+from tetrarchia_env.envs.base import BaseEnv
+from tetrarchia_env.envs.illegal_actions import IllegalRule, apply_illegal, check_illegal
 from tetrarchia_env.envs.infos import info_of
-from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, Obs, observation_space
+from tetrarchia_env.envs.rewards import Reward, RewardName, mean_rewards
+from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.game import ROW_0
+from tetrarchia_env.options import Options
 
-HERE = np.array([0])  # the row of an only game
 
+class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
+    """`Tetrarchia-v0`: observations of the Emperor to act, and the mean of the four Emperors' rewards.
 
-class TetrarchiaEnv(EnvState, gymnasium.Env[Obs, np.int64]):
-    """`Tetrarchia-v0`: the observation is that of the Emperor who is to act; the reward is the mean of the four's.
+    Args:
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
+        illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose";
+            `info["illegal_action"]` is 1 after one
 
-    `action_space.sample(mask)` draws a legal action, with the mask of the observation or the info; `illegal` says what
-    happens to another, and "illegal_action" in the info is 1 then.
+    >>> import gymnasium, tetrarchia_env
+    >>> env = gymnasium.make("Tetrarchia-v0", level="4200")
+    >>> obs, info = env.reset(seed=7)
+    >>> action = env.action_space.sample(obs["action_mask"])  # a random legal action
+    >>> obs, reward, terminated, truncated, info = env.step(action)
     """
 
-    also = ("illegal",)
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
-    def __init__(self, *, illegal: str = IGNORE, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(
+        self,
+        *,
+        level: str | Sequence[str] | None = None,
+        variants: Iterable[str] = (),
+        modules: Iterable[str] = (),
+        scenario: str | None = None,
+        fixed_setup: bool = False,
+        max_turns: int = 400,
+        reward: RewardName | Reward = "outcome",
+        gamma: float = 1.0,
+        render_mode: RenderMode | None = None,
+        mask: MaskPlace = "observation",
+        illegal: IllegalRule = "ignore",
+    ) -> None:
+        super().__init__(Options(level, variants, modules, scenario, fixed_setup, max_turns), reward, gamma, render_mode, mask)
         self.illegal = check_illegal(illegal)
         self.ignored = np.zeros(1, dtype=np.int64)  # illegal actions of this game
         self.observation_space = observation_space(self.mask_in)
         self.action_space = spaces.Discrete(ACTIONS)
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _clear(self) -> None:
+        super()._clear()
         self.ignored[:] = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """A new game; the seed fixes every die of it, and of those that follow without one."""
+        """Begin a new game; the seed determines its dice and those of the following games without a seed."""
         check_no_options(options)
         chosen = None if seed is None else checked_seed(seed)
         with self.thread_guard:
             super().reset(seed=chosen)
             self.begin(int(self.np_random.integers(2**63)) if chosen is None else chosen)
-            self.show_unasked(begins=True)
-            return self._look()
+            self.auto_render(begins=True)
+            return self._observe()
 
     def step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """One decision of whichever Emperor is to act."""
+        """Play an action of the Emperor to act."""
         if not self.thread_guard.acquire(False):
             raise TetrarchiaError(ERR_CONCURRENT_USE)
         try:
-            return self._step(action)
+            if not self.action_space.contains(action):
+                raise TetrarchiaError(f"action must be an integer from 0 to {ACTIONS - 1}; got {action!r}")
+            self.check_running()
+            is_legal = bool(self.masks[0, action])
+            if not is_legal and self.illegal == "raise":
+                self.check_legal(action)
+            if is_legal:
+                is_over = self.play(int(action))
+            else:
+                self.ignored += 1
+                apply_illegal(self.position, self.masks, ROW_0, self.ignored, self.illegal)
+                is_over = bool(self.position["phase"][0] == OVER)
+            reward = float(mean_rewards(self.reward, self.position)[0]) if is_over or self.pays_every_step else 0.0
+            obs, info = self._observe(illegal_action=int(not is_legal))
+            self.auto_render()
+            return obs, reward, info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
         finally:
             self.thread_guard.release()
 
-    def _step(self, action: np.int64 | int) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        if not self.action_space.contains(action):
-            raise TetrarchiaError(f"an action is a whole number from 0 to {ACTIONS - 1}, not {action!r}")
-        self.check_under_way()
-        is_legal = bool(self.masks[0, action])
-        reward = self.play(int(action)) if is_legal or self.illegal == RAISE else self._not_played()
-        obs, info = self._look(illegal_action=int(not is_legal))
-        self.show_unasked()
-        return obs, reward, info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
-
-    def _not_played(self) -> float:
-        """An illegal action: a step like any other for the reward."""
-        self.ignored += 1
-        punish(self.game, self.masks, HERE, self.ignored, self.illegal)
-        return float(self.reward(self.game)[0])
-
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, as MaskablePPO asks for them."""
+        """Return the legal actions, as MaskablePPO requests them."""
         return self._legal().astype(bool)
 
     def _legal(self) -> NDArray[np.int8]:
-        """After the end `end` alone: a library may choose from the last mask too, to no effect."""
+        """Return the mask; after the end only `end` is set, because a library may sample from the last mask, without effect."""
         mask: NDArray[np.int8] = self.masks[0].copy()
-        mask[END] |= self.game["phase"][0] == OVER
+        mask[END] |= self.position["phase"][0] == OVER
         return mask
 
-    def _look(self, illegal_action: int = 0) -> tuple[Obs, dict[str, Any]]:
-        """What the Emperor to act observes, and the info."""
+    def _observe(self, illegal_action: int = 0) -> tuple[Obs, dict[str, Any]]:
+        """Return the observation of the Emperor to act, and the info."""
         status, mask = self.status(), self._legal()
         obs = self.observed_by(status[0])
         numbers = [np.int64(number) for number in status]  # with a dtype: TorchRL makes its specs from it

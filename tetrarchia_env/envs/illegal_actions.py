@@ -1,8 +1,10 @@
-"""One rule for illegal actions where one player controls all four Emperors, chosen by `illegal`.
+"""Handling of illegal actions in the APIs with one player for all four Emperors, chosen by the argument `illegal`.
 
-`raise`: a ValueError, and no game is changed. `ignore`: nothing happens, and the game is truncated at its MOST_IGNORED-th such action,
-so that a policy that knows no other ends too. `lose`: the game is lost, told as `rome fell`.
+`raise`: TetrarchiaError, and no game changes. `ignore`: nothing happens, and the game is truncated at its `MAX_IGNORED`-th illegal
+action, so that a policy without masks also finishes. `lose`: the game is lost, with the outcome `rome fell`.
 """
+
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +16,30 @@ from tetrarchia_env.engine.state import NOBODY, OFF, ROME_FELL, TRUNCATED
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
 
-RAISE, IGNORE, LOSE = ILLEGAL = ("raise", "ignore", "lose")
-MOST_IGNORED = 1000  # in one game
+IllegalRule = Literal["raise", "ignore", "lose"]
+ILLEGAL_RULES: tuple[str, ...] = get_args(IllegalRule)
+MAX_IGNORED = 1000  # illegal actions per game
 
 
 def check_illegal(rule: str) -> str:
-    """The name, if it is one of those that there are."""
-    if rule not in ILLEGAL:
-        raise TetrarchiaError(f"unknown illegal {truncate_repr(rule)}: choose one of {', '.join(ILLEGAL)}")
+    """Return the argument `illegal`, checked."""
+    if rule not in ILLEGAL_RULES:
+        raise TetrarchiaError(f"illegal must be one of {', '.join(ILLEGAL_RULES)}; got {truncate_repr(rule)}")
     return rule
 
 
-def punish(games: Games, masks: Masks, rows: Rows, ignored: NDArray[np.int64], rule: str) -> None:
-    """End what the rule ends of these games, in which an illegal action was chosen; `ignored` counts those, this one too."""
-    ended = rows if rule == LOSE else rows[ignored >= MOST_IGNORED]
-    _end(games, ended, ROME_FELL if rule == LOSE else TRUNCATED)
+def apply_illegal(games: Games, masks: Masks, rows: Rows, ignored: NDArray[np.int64], rule: str) -> None:
+    """End the games that the rule ends after an illegal action.
+
+    Args:
+        games: all games
+        masks: their legal actions; set to 0 where a game ends
+        rows: the games in which an illegal action was chosen
+        ignored: the number of illegal actions in each of these games, including this one
+        rule: `ignore` or `lose`
+    """
+    ended = rows if rule == "lose" else rows[ignored >= MAX_IGNORED]
+    _end(games, ended, ROME_FELL if rule == "lose" else TRUNCATED)
     masks[ended] = 0
 
 
@@ -36,5 +47,5 @@ def punish(games: Games, masks: Masks, rows: Rows, ignored: NDArray[np.int64], r
 def _end(games: Games, rows: Rows, outcome: int) -> None:
     for i in rows:
         game = games[i]
-        game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0  # of a combat that is left as it is
+        game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0  # leave no unfinished combat
         end_game(game, outcome)

@@ -1,7 +1,7 @@
-"""The info of every API: numbers only, with the same keys from reset to end.
+"""Infos of every API: numbers only, with the same keys from reset to end.
 
-`turn` counts finished turns, `score` is R9.3, `outcome` and `agent` are codes (`agent`: the Emperor who is to act, after the end the
-one whose turn it was), and `illegal_action` is 1 if the last action was not legal. `action_mask` is there with mask="info".
+`turn` counts finished turns, `score` is R9.3, `outcome` and `agent` are codes (`agent`: the Emperor to act, after the end the
+Emperor whose turn it was), and `illegal_action` is 1 if the last action was illegal. With mask="info" there is also `action_mask`.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ from tetrarchia_env.engine.state import OUTCOMES
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
 
-Status = Any  # four numbers, or four arrays of a number for each game: Emperor to act, outcome, score, turn
+Status = Any  # four numbers, or four arrays with a number per game: Emperor to act, outcome, score, turn
 
 
 def info_of(status: Status, illegal_action: Any = 0, mask: NDArray[np.int8] | None = None) -> dict[str, Any]:
-    """The info of one game, or of many as arrays."""
+    """Return the info of one game, or of many as arrays."""
     to_act, outcome, score, turn = status
     info = {"turn": turn, "score": score, "outcome": outcome, "agent": to_act, "illegal_action": illegal_action}
     if mask is not None:
@@ -27,7 +27,7 @@ def info_of(status: Status, illegal_action: Any = 0, mask: NDArray[np.int8] | No
 
 
 def infos_of(status: NDArray[np.int64], illegal_actions: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """The same for each game, without masks; written out, for thousands of them are made at every step."""
+    """Return a list of infos without masks; written out for speed, because a step of thousands of games calls this once."""
     columns = (*status.tolist(), illegal_actions.tolist())
     return [
         {"turn": turn, "score": score, "outcome": outcome, "agent": to_act, "illegal_action": illegal}
@@ -35,37 +35,37 @@ def infos_of(status: NDArray[np.int64], illegal_actions: NDArray[np.int64]) -> l
     ]
 
 
-def only_in(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """As Gymnasium's vector environments tell what only some games have: 0 elsewhere, and `_key` says which have it."""
+def mask_info(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Return a vector info that only some games have, in Gymnasium's format: 0 elsewhere, and `_key` marks these games."""
     for values in info.values():
         values[~rows] = 0
-    return with_rows(info, rows)
+    return with_presence(info, rows)
 
 
-def with_rows(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Gymnasium's `_key` beside each key."""
+def with_presence(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Add Gymnasium's `_key` to each key."""
     return info | {f"_{key}": rows for key in info}
 
 
 def outcome_name(code: int) -> str:
-    """The word for `info["outcome"]`.
+    """Return the name of an outcome code, `info["outcome"]`.
 
     >>> [outcome_name(code) for code in range(5)]
     ['running', 'won', 'rome fell', 'reserve empty', 'truncated']
     """
-    return _name(code, OUTCOMES, "an outcome")
+    return _name(code, OUTCOMES, "outcome code")
 
 
 def agent_name(code: int) -> str:
-    """The name for `info["agent"]`.
+    """Return the name of an agent code, `info["agent"]`.
 
     >>> [agent_name(code) for code in range(4)]
     ['diocletian', 'galerius', 'constantius', 'maximian']
     """
-    return _name(code, EMPERORS, "an agent")
+    return _name(code, EMPERORS, "agent code")
 
 
 def _name(code: object, names: tuple[str, ...], what: str) -> str:
     if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < len(names):
-        raise TetrarchiaError(f"{what} is a whole number from 0 to {len(names) - 1}, not {truncate_repr(code)}")
+        raise TetrarchiaError(f"{what} must be an integer from 0 to {len(names) - 1}; got {truncate_repr(code)}")
     return names[int(code)]

@@ -1,6 +1,8 @@
-"""What a step pays: the four kinds of reward by name, and any of your own as an object.
+"""Rewards: the built-in ones, by name, and the interface for your own.
 
-A reward is told which games begin, and is then asked after each step, before finished games are begun anew:
+A reward is an object with two methods. `begin(games, rows)` is called when new games have begun in these rows of `games`.
+`__call__(games)` is called after each step, while finished games are still as they ended, and returns one number per game,
+shape (n,), or one per Emperor, shape (n, 4):
 
 >>> class TenForAWin:
 ...     def begin(self, games, rows):
@@ -9,9 +11,12 @@ A reward is told which games begin, and is then asked after each step, before fi
 ...         return (games["outcome"] == 1) * 10.0
 >>> from tetrarchia_env import tetrarchia_v0
 >>> env = tetrarchia_v0.vector_env(2, reward=TenForAWin())
+
+The PettingZoo APIs give each Emperor its own reward; the APIs with one player for all four give the mean. A reward that is 0
+before the end of a game may set the attribute `terminal_only = True`; the single-game environments then skip the calls before it.
 """
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,66 +28,78 @@ from tetrarchia_env.engine.rewards import outcome_reward, score_reward, title_re
 from tetrarchia_env.engine.state import OVER, RESERVE_EMPTY, ROME_FELL, WON
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.heuristic import load_weights, win_probability
+from tetrarchia_env.schema import truncate_repr
 
 Amounts = NDArray[np.float64]
 Rows = slice | NDArray[np.int64]
+RewardName = Literal["outcome", "score", "shaped", "glory"]
+REWARDS: tuple[str, ...] = get_args(RewardName)
 ALL = slice(None)
 
 
-@runtime_checkable
 class Reward(Protocol):
-    """The reward that all four Emperors share."""
+    """The reward interface."""
+
+    def begin(self, games: Games, rows: Rows) -> None:
+        """Note that new games have begun in these rows of `games`."""
+
+    def __call__(self, games: Games) -> Amounts:
+        """Return the reward of the last step of each game, shape (n,), or of each Emperor, shape (n, 4)."""
+
+
+class TerminalReward:
+    """A reward that is 0 before the end of a game."""
+
+    terminal_only = True
 
     def begin(self, games: Games, rows: Rows = ALL) -> None:
-        """New games have begun in these rows of `games`."""
-        return
+        """Do nothing: the reward depends on the final position alone."""
+
+
+class OutcomeReward(TerminalReward):
+    """1 when the game is won, -1 when it is lost, 0 when it is truncated."""
 
     def __call__(self, games: Games) -> Amounts:
-        """Of the step just played in each game; a finished game is still as it ended."""
-
-
-class OutcomeReward(Reward):
-    """1 to every agent when the game is won, -1 when it is lost, 0 when it is truncated."""
-
-    def __call__(self, games: Games) -> Amounts:
-        """For each game."""
+        """Return the reward of each game."""
         rewards = np.zeros(len(games))
         _outcome_rewards(games, rewards)
         return rewards
 
 
-class ScoreReward(Reward):
+class ScoreReward(TerminalReward):
     """The score (R9.3) / 10 at the end."""
 
     def __call__(self, games: Games) -> Amounts:
-        """For each game."""
+        """Return the reward of each game."""
         rewards = np.zeros(len(games))
         _score_rewards(games, rewards)
         return rewards
 
 
-class GloryReward(Reward):
-    """The outcome, and for the single Emperor his title (R10.5); who plays all four gets the mean."""
+class GloryReward(TerminalReward):
+    """The outcome, plus 1 for the Great or 0.5 for an Emperor of East or West (R10.5)."""
 
     def __call__(self, games: Games) -> Amounts:
-        """For each game, the mean of the four."""
-        mean: Amounts = self.for_each(games).mean(axis=1)
-        return mean
-
-    def for_each(self, games: Games) -> Amounts:
-        """[games, Emperors]."""
+        """Return the reward of each Emperor, shape (n, 4)."""
         rewards = np.zeros((len(games), len(EMPERORS)))
         _glory_rewards(games, rewards)
         return rewards
 
 
-class ShapedReward(Reward):
-    """A terminal reward and the change of a potential: potential-based shaping.
+class ShapedReward:
+    """The outcome plus potential-based shaping.
 
-    Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999): adding gamma * potential(next state) -
-    potential(state), with 0 for the end, leaves the best policy as it is for a learner whose own discount a step is
-    `gamma`, and for no other. The potential is the chance to win as the planner judges it (`evaluation.py`), times what a win
-    is worth more than a loss, which `turn_discount` makes less for each turn that was needed.
+    Adding gamma * potential(next state) - potential(state), with potential 0 at the end, leaves the optimal policy unchanged
+    for a learner whose discount per step is `gamma` (Ng, Harada and Russell, Policy invariance under reward transformations,
+    ICML 1999). The potential is the win probability by the planner's evaluation (`heuristic.py`), times the difference between
+    a win and a loss, times `turn_discount` for each turn.
+
+    Args:
+        gamma: the learner's discount per step
+        win: the reward of a won game
+        loss: the reward of a lost game
+        turn_discount: multiplies the value of a win for each turn needed
+        shaping_coef: multiplies the shaping; other values than 1 change the scale of the potential only
     """
 
     def __init__(
@@ -90,50 +107,70 @@ class ShapedReward(Reward):
     ) -> None:
         for name, value in (("gamma", gamma), ("turn_discount", turn_discount)):
             if not 0 < value <= 1:
-                raise TetrarchiaError(f"{name} is a number above 0 and at most 1, not {value!r}")
+                raise TetrarchiaError(f"{name} must be above 0 and at most 1; got {value!r}")
         self.gamma, self.win, self.loss = gamma, win, loss
         self.turn_discount, self.shaping_coef = turn_discount, shaping_coef
-        self._potentials = np.zeros(0)  # of the games as they stand
+        self._potentials = np.zeros(0)  # of the current positions
 
     def begin(self, games: Games, rows: Rows = ALL) -> None:
-        """New potentials in these rows."""
+        """Compute the potentials of these rows."""
         if len(self._potentials) != len(games):
             self._potentials = np.zeros(len(games))
         self._potentials[rows] = self.potential(games[rows])
 
     def __call__(self, games: Games) -> Amounts:
-        """For each game."""
+        """Return the reward of each game."""
         before, self._potentials = self._potentials, self.potential(games)
         return self.terminal(games) + self.shaping_coef * (self.gamma * self._potentials - before)
 
     def terminal(self, games: Games) -> Amounts:
-        """What the end pays, 0 before it."""
+        """Return the reward of the end of each game; 0 before it."""
         won, outcomes = self.win * self.turn_discount ** games["turn"], games["outcome"]
         return np.where(outcomes == WON, won, self.loss * np.isin(outcomes, (ROME_FELL, RESERVE_EMPTY)))
 
     def potential(self, games: Games) -> Amounts:
-        """How well each game stands, 0 when it is over."""
+        """Return the potential of each game; 0 when it is over."""
         probabilities = np.zeros(len(games))
         _win_probabilities(games, _WEIGHTS, probabilities)
         return (self.win - self.loss) * self.turn_discount ** games["turn"] * probabilities
 
 
-REWARDS = ("outcome", "score", "shaped", "glory")
 _WEIGHTS = load_weights()
 
 
-def make_reward(reward: Any, gamma: float) -> Reward:
-    """The reward of a name, or the object given."""
-    if not isinstance(reward, str):
-        if isinstance(reward, Reward) and not isinstance(reward, type):
-            return reward
+def make_reward(reward: str | Reward, gamma: float) -> Reward:
+    """Return the built-in reward of this name, or the reward object itself."""
+    shaped = ShapedReward(gamma)  # refuses a wrong gamma with every reward
+    if isinstance(reward, str) and reward in REWARDS:
+        named: dict[str, Reward] = {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}
+        return named[reward]
+    if isinstance(reward, str | type) or not (callable(reward) and callable(getattr(reward, "begin", None))):
         raise TetrarchiaError(
-            f"reward is one of {', '.join(REWARDS)}, or an object with begin(games, rows) that is called with games, not {reward!r}"
+            f"reward must be one of {', '.join(REWARDS)}, or an object with begin(games, rows) and __call__(games); "
+            f"got {truncate_repr(reward)}"
         )
-    if reward not in REWARDS:
-        raise TetrarchiaError(f"unknown reward {reward!r}: choose one of {', '.join(REWARDS)}")
-    shaped = ShapedReward(gamma)  # refuses a wrong gamma, whatever the reward
-    return {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}[reward]
+    return reward
+
+
+def emperor_rewards(reward: Reward, games: Games) -> Amounts:
+    """Return the reward of each Emperor for the last step of each game, shape (n, 4)."""
+    amounts = _call(reward, games)
+    return amounts if amounts.ndim == 2 else np.repeat(amounts[:, np.newaxis], len(EMPERORS), axis=1)
+
+
+def mean_rewards(reward: Reward, games: Games) -> Amounts:
+    """Return the mean of the Emperors' rewards for the last step of each game, shape (n,)."""
+    amounts = _call(reward, games)
+    mean: Amounts = amounts if amounts.ndim == 1 else amounts.mean(axis=1)
+    return mean
+
+
+def _call(reward: Reward, games: Games) -> Amounts:
+    amounts = reward(games)
+    if np.shape(amounts) not in ((len(games),), (len(games), len(EMPERORS))):
+        wanted = f"({len(games)},) or ({len(games)}, {len(EMPERORS)})"
+        raise TetrarchiaError(f"reward must return an array of shape {wanted}; got shape {np.shape(amounts)}")
+    return np.asarray(amounts, dtype=np.float64)
 
 
 @jit

@@ -1,7 +1,7 @@
 """The Stable-Baselines3 API: many games as one VecEnv, with action masks for MaskablePPO."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,79 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from tetrarchia_env.checks import check_no_options, checked_seed, seed_array
 from tetrarchia_env.engine.state import TRUNCATED
-from tetrarchia_env.envs.batched_games import BatchedGames
+from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
+from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.infos import infos_of
-from tetrarchia_env.envs.spaces import RENDER_FPS, Obs, check_mask, observation_space
+from tetrarchia_env.envs.rewards import Reward, RewardName
+from tetrarchia_env.envs.spaces import RENDER_FPS, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
+from tetrarchia_env.notation import Snapshot
 
-ALL = slice(None)
+ALL_ROWS = slice(None)
 Indices = None | int | Iterable[int]
 
 
 class TetrarchiaVecEnv(VecEnv):
-    """The observation is the vector alone unless `mask` says otherwise; masks come from `env_method("action_masks")`.
+    """A Stable-Baselines3 VecEnv that plays all games in one compiled call per step, with masks from `action_masks()`.
 
-    The info of a step that ended a game is of that game, and has "terminal_observation", "TimeLimit.truncated" and
-    "episode" (with its level) beside, as SB3 expects them. With copy=False an observation is only good until the step
-    after the next.
+    The info of a step that ended a game describes that game, and also has "terminal_observation", "TimeLimit.truncated" and
+    "episode" (with the level), as SB3 expects.
+
+    Args:
+        num_envs: the number of games
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
+        actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
+        initial_states: snapshots from which games begin, with new dice
+        initial_state_share: the share of games that begin from `initial_states`
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array" or "svg"
+        mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
+        illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
+        seed: environment i begins with seed + i; `None` draws random seeds
+        copy: return copies; otherwise an observation is valid until the step after the next
     """
 
-    def __init__(self, num_envs: int = 1, *, seed: int | None = None, mask: str | None = None, copy: bool = True, **arguments: Any) -> None:
-        self.batched = BatchedGames(num_envs, **arguments)
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        level: str | Sequence[str] | None = None,
+        variants: Iterable[str] = (),
+        modules: Iterable[str] = (),
+        scenario: str | None = None,
+        fixed_setup: bool = False,
+        max_turns: int = 400,
+        rules: Sequence[Mapping[str, Any]] | None = None,
+        actions: ActionSet = "all",
+        initial_states: Sequence[Snapshot] = (),
+        initial_state_share: float = 1.0,
+        reward: RewardName | Reward = "outcome",
+        gamma: float = 1.0,
+        render_mode: VectorRenderMode | None = None,
+        mask: MaskPlace | None = None,
+        illegal: IllegalRule = "raise",
+        seed: int | None = None,
+        copy: bool = True,
+    ) -> None:
+        self.batched = BatchedGames(
+            num_envs,
+            rule_sets(
+                rules, level=level, variants=variants, modules=modules, scenario=scenario, fixed_setup=fixed_setup, max_turns=max_turns
+            ),
+            actions=actions,
+            initial_states=initial_states,
+            initial_state_share=initial_state_share,
+            reward=reward,
+            gamma=gamma,
+            render_mode=render_mode,
+            illegal=illegal,
+        )
         self.render_mode = self.batched.render_mode
         self.mask_in, self.copy = mask and check_mask(mask), copy
         width = self.batched.masks.shape[1]
@@ -39,7 +94,7 @@ class TetrarchiaVecEnv(VecEnv):
         self.seed(seed)
 
     def reset(self) -> Obs:
-        """New games everywhere; after `seed(s)` environment i begins with seed s + i, else with one drawn."""
+        """Begin new games everywhere; after `seed(s)` environment i begins with seed s + i, otherwise with a random seed."""
         with self.batched.thread_guard:
             seeds = [int(self._random.integers(2**63)) if seed is None else seed for seed in self._seeds]
             self._reset_seeds()
@@ -48,56 +103,53 @@ class TetrarchiaVecEnv(VecEnv):
             return self._obs()
 
     def set_options(self, options: Any = None) -> None:
-        """There are none to set."""
+        """Raise TetrarchiaError if options are given: there are none."""
         each = [options] if isinstance(options, dict) else options or []
         check_no_options(next(filter(None, each), None))
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Fix all games from the next reset on."""
+        """Set the seeds of the next reset, which determine all following games."""
         first = None if seed is None else checked_seed(seed)
         self._seeds = [None] * self.num_envs if first is None else seed_array(range(first, first + self.num_envs)).tolist()
         self._random = np.random.default_rng(first)
         return self._seeds
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Take the actions."""
+        """Store the actions for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play them."""
+        """Play the stored actions; begin the next game in the same step where one ended."""
         with self.batched.thread_guard:
-            return self._step()
+            self.batched.advance(self._actions)
+            infos, episodes = self._infos(), self.batched.episodes
+            ended = np.flatnonzero(episodes["ended"])
+            if len(ended):
+                self._begin_next(ended, infos)
+            self.batched.observe()
+            return self._obs(), episodes["reward"].astype(np.float32), episodes["ended"].astype(bool), infos
 
-    def _step(self) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        self.batched.advance(self._actions)
-        infos, episodes = self._infos(), self.batched.episodes
-        ended = np.flatnonzero(episodes["ended"])
-        if len(ended):
-            self._follow_up(ended, infos)
-        self.batched.observe()
-        return self._obs(), episodes["reward"].astype(np.float32), episodes["ended"].astype(bool), infos
-
-    def _follow_up(self, ended: NDArray[np.int64], infos: list[dict[str, Any]]) -> None:
-        """The next games in the same step; what is told of those that ended."""
+    def _begin_next(self, ended: NDArray[np.int64], infos: list[dict[str, Any]]) -> None:
+        """Begin the next games; add the final observation and statistics of those that ended to their infos."""
         masks = self.batched.legal()[ended] if self.mask_in == "observation" else None
-        self.batched.follow_up(ended)
+        self.batched.begin_next(ended)
         final_obs = self.batched.final_obs[ended]
-        for place, (i, told, begun) in enumerate(zip(ended.tolist(), self._episodes(ended), self._infos(ended), strict=True)):
+        for place, (i, statistics, begun) in enumerate(zip(ended.tolist(), self._episodes(ended), self._infos(ended), strict=True)):
             obs = final_obs[place]
             infos[i]["terminal_observation"] = obs if masks is None else {"observation": obs, "action_mask": masks[place]}
-            infos[i] |= told
+            infos[i] |= statistics
             self.reset_infos[i] = begun
 
     def _episodes(self, ended: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
-        """As SB3's Monitor tells them, with the level as a number."""
+        """Yield the statistics in the format of SB3's Monitor, with the level as a number."""
         rows, elapsed = self.batched.episodes[ended], round(time.time() - self._began, 6)
         levels, truncated = rows["level"] @ (1000, 100, 10, 1), rows["outcome"] == TRUNCATED
         columns = (rows["final_total"], rows["final_steps"], levels, truncated)
         for total, steps, level, cut in zip(*(column.tolist() for column in columns), strict=True):
             yield {"TimeLimit.truncated": cut, "episode": {"r": total, "l": steps, "t": elapsed, "level": level}}
 
-    def _infos(self, rows: Any = ALL) -> list[dict[str, Any]]:
-        """Of each game, or of those in these rows."""
+    def _infos(self, rows: Any = ALL_ROWS) -> list[dict[str, Any]]:
+        """Return the infos of all games or of these rows."""
         infos = infos_of(self.batched.status()[:, rows], self.batched.illegal_actions[rows])
         if self.mask_in == "info":
             for info, mask in zip(infos, self.batched.legal()[rows], strict=True):
@@ -109,38 +161,38 @@ class TetrarchiaVecEnv(VecEnv):
         return {"observation": obs, "action_mask": self.batched.legal()} if self.mask_in == "observation" else obs
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of all games."""
+        """Return the legal actions of all games."""
         legal: NDArray[np.bool_] = self.batched.masks.astype(bool)
         return legal
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> Any:
-        """Only `action_masks` (a row for each) and `render` are methods of the single games."""
+        """Call `action_masks` or `render` for some or all games; single games have no other methods."""
         if method_name == "render":
             return [self._drawings()[i] for i in self._get_indices(indices)]
         if method_name != "action_masks":
-            raise AttributeError(f"a game of this VecEnv has the methods action_masks and render, not {method_name!r}")
+            raise AttributeError(f"method_name must be action_masks or render; got {method_name!r}")
         masks = self.action_masks()
         return masks if indices is None else masks[self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """The pixels of every game in the mode `rgb_array`, as SB3's `render` asks for them."""
+        """Return the pixels of every game in the mode `rgb_array`, for SB3's `render`."""
         return self._drawings() if self.render_mode == "rgb_array" else [None] * self.num_envs
 
     def _drawings(self) -> Sequence[Any]:
         return self.batched.draw() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """The same for all games: what this VecEnv has."""
+        """Return an attribute of this VecEnv, once per game."""
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Nothing can be set for one game only; `batched.set_initial_states` changes how games begin."""
+        """Raise AttributeError: attributes cannot be set for single games."""
         raise AttributeError(f"{attr_name!r} cannot be set for single games")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
-        """No wrappers; but episodes are reported as SB3's Monitor does."""
+        """Return True for SB3's Monitor, whose statistics are included, and False for other wrappers."""
         monitored = wrapper_class.__name__ == "Monitor"
         return [monitored] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there are no resources to release."""

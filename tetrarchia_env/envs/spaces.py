@@ -1,6 +1,6 @@
-"""The spaces that every API of the environment shares, and its arguments."""
+"""Spaces that every environment API shares, and the values of the arguments `mask` and `render_mode`."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -11,43 +11,36 @@ from tetrarchia_env.observation import SIZE
 from tetrarchia_env.schema import truncate_repr
 
 Obs = Any  # {"observation": vector, "action_mask": mask}, or with mask="info" the vector alone
-MASKS = ("observation", "info")  # where the mask of legal actions is
-RENDER_MODES = ("ansi", "rgb_array", "human", "svg")
-RENDER_MODES_OF_MANY = tuple(mode for mode in RENDER_MODES if mode != "human")
-RENDER_FPS = 2  # steps a second that `human` shows, so that a person can follow
+MaskPlace = Literal["observation", "info"]
+RenderMode = Literal["ansi", "rgb_array", "human", "svg"]
+VectorRenderMode = Literal["ansi", "rgb_array", "svg"]
+MASKS: tuple[str, ...] = get_args(MaskPlace)
+RENDER_MODES: tuple[str, ...] = get_args(RenderMode)
+VECTOR_RENDER_MODES: tuple[str, ...] = get_args(VectorRenderMode)
+RENDER_FPS = 2  # steps per second in the mode `human`
 
 
 def vector_space() -> spaces.Box:
-    """The observation as one vector; its parts are in `observation.py`."""
+    """Return the space of the observation vector; `observation.py` lists its parts."""
     return spaces.Box(-1, 1, (SIZE,), np.float32)
 
 
-def dict_space(actions: int = ACTIONS) -> spaces.Dict:
-    """The observation with the mask of legal actions."""
+def observation_space(mask: str, actions: int = ACTIONS) -> spaces.Space:
+    """Return the space of an observation: with the action mask, or the vector alone if the mask is in the info."""
+    if mask == "info":
+        return vector_space()
     return spaces.Dict({"observation": vector_space(), "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
 
 
-def observation_space(mask: str, actions: int = ACTIONS) -> spaces.Space:
-    """With the mask of legal actions, or the vector alone where the info has the mask."""
-    return dict_space(actions) if mask == "observation" else vector_space()
+def check_mask(mask: str) -> str:
+    """Return the argument `mask`, checked."""
+    if mask not in MASKS:
+        raise TetrarchiaError(f"mask must be one of {', '.join(MASKS)}; got {truncate_repr(mask)}")
+    return mask
 
 
-def check_mask(place: str) -> str:
-    """The place, if it is one of those that there are."""
-    if place not in MASKS:
-        raise TetrarchiaError(f"unknown mask {truncate_repr(place)}: choose one of {', '.join(MASKS)}")
-    return place
-
-
-def check_render_mode(name: str | None) -> str | None:
-    """The name, if it is one of those that there are."""
-    if name is not None and name not in RENDER_MODES:
-        raise TetrarchiaError(f"unknown render_mode {name!r}: choose None or one of {', '.join(RENDER_MODES)}")
-    return name
-
-
-def check_render_mode_of_many(name: str | None) -> str | None:
-    """The same for many games at once, which no window shows."""
-    if name == "human":
-        raise TetrarchiaError(f"render_mode 'human' shows one game, not many: choose None or one of {', '.join(RENDER_MODES_OF_MANY)}")
-    return check_render_mode(name)
+def check_render_mode(mode: str | None, allowed: tuple[str, ...] = RENDER_MODES) -> str | None:
+    """Return the argument `render_mode`, checked."""
+    if mode is not None and mode not in allowed:
+        raise TetrarchiaError(f"render_mode must be None or one of {', '.join(allowed)}; got {truncate_repr(mode)}")
+    return mode

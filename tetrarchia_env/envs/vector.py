@@ -1,7 +1,7 @@
 """The Gymnasium vector API: many games in one compiled call."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from gymnasium.spaces import Discrete
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.checks import check_no_options, checked_seed
 from tetrarchia_env.engine.state import TRUNCATED
-from tetrarchia_env.envs.batched_games import BatchedGames
-from tetrarchia_env.envs.illegal_actions import IGNORE
-from tetrarchia_env.envs.infos import info_of, only_in, with_rows
-from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES_OF_MANY, Obs, check_mask, observation_space
+from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
+from tetrarchia_env.envs.illegal_actions import IllegalRule
+from tetrarchia_env.envs.infos import info_of, mask_info, with_presence
+from tetrarchia_env.envs.rewards import Reward, RewardName
+from tetrarchia_env.envs.spaces import RENDER_FPS, VECTOR_RENDER_MODES, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.schema import truncate_repr
 
@@ -26,36 +28,90 @@ Seed = int | Sequence[int | None] | None
 
 
 class TetrarchiaVector(VectorEnv):
-    """As `num_envs` of `Tetrarchia-v0` in Gymnasium's SyncVectorEnv, with the same autoreset modes, infos and `reset_mask`.
+    """A Gymnasium VectorEnv that plays all games in one compiled call per step.
 
-    One seed fixes all games of an environment that follow without another. With copy=False an observation is only good until
-    the step after the next.
+    It behaves like `num_envs` copies of `Tetrarchia-v0` in Gymnasium's SyncVectorEnv, with the same infos and `reset_mask`.
+
+    Args:
+        num_envs: the number of games
+        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
+        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
+        modules: any of dux, pirates, goths (R11)
+        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
+        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        max_turns: truncate a game after this many turns
+        rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
+        actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
+        initial_states: snapshots from which games begin, with new dice
+        initial_state_share: the share of games that begin from `initial_states`
+        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        gamma: the learner's discount per step, for `reward="shaped"`
+        render_mode: `None`, "ansi", "rgb_array" or "svg"
+        mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
+        illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
+        autoreset_mode: Gymnasium's "NextStep", "SameStep" or "Disabled"
+        copy: return copies; otherwise an observation is valid until the step after the next
+
+    >>> envs = TetrarchiaVector(512, level=["4200", "4211"])
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations["observation"].shape, observations["action_mask"].shape
+    ((512, 1344), (512, 455))
     """
 
     def __init__(
         self,
         num_envs: int = 1,
         *,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        mask: str = "observation",
-        illegal: str = IGNORE,
+        level: str | Sequence[str] | None = None,
+        variants: Iterable[str] = (),
+        modules: Iterable[str] = (),
+        scenario: str | None = None,
+        fixed_setup: bool = False,
+        max_turns: int = 400,
+        rules: Sequence[Mapping[str, Any]] | None = None,
+        actions: ActionSet = "all",
+        initial_states: Sequence[Snapshot] = (),
+        initial_state_share: float = 1.0,
+        reward: RewardName | Reward = "outcome",
+        gamma: float = 1.0,
+        render_mode: VectorRenderMode | None = None,
+        mask: MaskPlace = "observation",
+        illegal: IllegalRule = "ignore",
+        autoreset_mode: Literal["NextStep", "SameStep", "Disabled"] | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
-        **arguments: Any,
     ) -> None:
-        self.batched = BatchedGames(num_envs, illegal=illegal, **arguments)
+        self.batched = BatchedGames(
+            num_envs,
+            rule_sets(
+                rules, level=level, variants=variants, modules=modules, scenario=scenario, fixed_setup=fixed_setup, max_turns=max_turns
+            ),
+            actions=actions,
+            initial_states=initial_states,
+            initial_state_share=initial_state_share,
+            reward=reward,
+            gamma=gamma,
+            render_mode=render_mode,
+            illegal=illegal,
+        )
         self.num_envs, self.copy, self.mask_in = num_envs, copy, check_mask(mask)
         self.render_mode = self.batched.render_mode
         self.autoreset_mode = _checked_mode(autoreset_mode)
-        self.metadata = {"render_modes": list(RENDER_MODES_OF_MANY), "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": list(VECTOR_RENDER_MODES), "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
         width = self.batched.masks.shape[1]
         self.single_observation_space, self.single_action_space = observation_space(mask, width), Discrete(width)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
-        """New games: `seed` for the first, the numbers after it for the others; or a seed for each, None for a drawn one.
+        """Begin new games.
 
-        options={"reset_mask": flags} begins anew only where it says so; the infos are only of those games.
+        Args:
+            seed: one number, from which environment i gets seed + i; or a seed per environment, where `None` draws a random
+                seed. A seed determines all games of its environment that follow without another.
+            options: `{"reset_mask": flags}` begins new games only where the flag is set; the infos then cover only these.
+
+        Returns:
+            Observations and infos.
         """
         others = {name: value for name, value in (options or {}).items() if name != "reset_mask"}
         check_no_options(others)
@@ -64,42 +120,43 @@ class TetrarchiaVector(VectorEnv):
             rows = np.flatnonzero(flags)
             self.batched.begin(self._seeds(seed)[rows], rows)
             masks = self.batched.legal()
-            return self._obs(masks), only_in(self._info(masks), flags)
+            return self._obs(masks), mask_info(self._info(masks), flags)
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], Flags, Flags, Info]:
-        """One action in each game; where the mode is NEXT_STEP and a game was finished, the next one begins instead."""
-        with self.batched.thread_guard:
-            return self._step(actions)
+        """Play one action in each game.
 
-    def _step(self, actions: NDArray[np.int64]) -> tuple[Obs, NDArray[np.float64], Flags, Flags, Info]:
+        In the mode NEXT_STEP, the step after the end of a game ignores the action, begins the next game and pays 0.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos.
+        """
         batched, same_step = self.batched, self.autoreset_mode == AutoresetMode.SAME_STEP
-        batched.advance(actions, None if same_step else self._finished())
-        ended = batched.episodes["ended"] != 0
-        truncated = ended & (batched.games["outcome"] == TRUNCATED)
-        final = self._follow_up(ended) if same_step and ended.any() else {}
-        batched.observe()
-        masks = batched.legal()
-        infos = with_rows(self._info(masks), np.ones(self.num_envs, dtype=np.bool_))
-        return self._obs(masks), batched.episodes["reward"].copy(), ended & ~truncated, truncated, infos | final
+        with batched.thread_guard:
+            batched.advance(actions, None if same_step else self._finished())
+            ended = batched.episodes["ended"] != 0
+            truncated = ended & (batched.games["outcome"] == TRUNCATED)
+            final = self._begin_next(ended) if same_step and ended.any() else {}
+            batched.observe()
+            masks = batched.legal()
+            infos = with_presence(self._info(masks), np.ones(self.num_envs, dtype=np.bool_))
+            return self._obs(masks), batched.episodes["reward"].copy(), ended & ~truncated, truncated, infos | final
 
     def render(self) -> tuple[Drawing, ...] | None:
-        """A drawing of each game."""
+        """Return a drawing of each game, or `None` without a render mode."""
         return self.batched.draw()
 
     def _finished(self) -> Flags:
-        """Where the step is to begin the next game."""
+        """Return in which environments the step begins the next game."""
         over = batch.is_over(self.batched.games)
         if self.autoreset_mode == AutoresetMode.DISABLED and over.any():
-            raise TetrarchiaError(
-                f"games {np.flatnonzero(over).tolist()} are finished: reset them with options={{'reset_mask': ...}} first"
-            )
+            raise TetrarchiaError(f"games {np.flatnonzero(over).tolist()} are over: reset them first with options={{'reset_mask': ...}}")
         return over
 
-    def _follow_up(self, ended: Flags) -> Info:
-        """The next games in the same step; what is told of those that ended."""
+    def _begin_next(self, ended: Flags) -> Info:
+        """Begin the next games in the same step; return the final observations and infos of those that ended."""
         masks, rows = self.batched.legal(), np.flatnonzero(ended)
-        info = only_in(self._info(masks), ended)
-        self.batched.follow_up(rows)
+        info = mask_info(self._info(masks), ended)
+        self.batched.begin_next(rows)
         final_obs = np.full(self.num_envs, None, dtype=object)
         for i, obs in zip(rows, self.batched.final_obs[rows], strict=True):
             final_obs[i] = obs if self.mask_in == "info" else {"observation": obs, "action_mask": masks[i]}
@@ -108,13 +165,15 @@ class TetrarchiaVector(VectorEnv):
     def _reset_mask(self, options: dict[str, Any]) -> Flags:
         flags = options["reset_mask"]
         if not isinstance(flags, np.ndarray) or flags.dtype != np.bool_ or flags.shape != (self.num_envs,) or not flags.any():
-            raise TetrarchiaError(f"reset_mask is an array of {self.num_envs} bools, at least one of them True, not {truncate_repr(flags)}")
+            raise TetrarchiaError(
+                f"reset_mask must be an array of {self.num_envs} bools with at least one True; got {truncate_repr(flags)}"
+            )
         if not flags.all() and not self.batched.episodes["rng"].all():
-            raise TetrarchiaError("no game is under way: reset all of them first")
+            raise TetrarchiaError("no game is running: reset all of them first")
         return flags.copy()
 
     def _seeds(self, seed: Seed) -> NDArray[np.uint64]:
-        """One for each game; where none is given, one drawn as the last seed fixes it."""
+        """Return a seed for each game; a missing one is drawn from `np_random`."""
         given = self._listed(seed)
         if None in given:
             drawn = self.np_random.integers(2**63, size=self.num_envs)
@@ -126,7 +185,7 @@ class TetrarchiaVector(VectorEnv):
     def _listed(self, seed: Seed) -> Sequence[Any]:
         if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_envs:
-                raise TetrarchiaError(f"seed is one number or {self.num_envs} of them, not {len(seed)}")
+                raise TetrarchiaError(f"seed must be one number or {self.num_envs} numbers; got {len(seed)} numbers")
             return list(seed)
         return [None] * self.num_envs if seed is None else [checked_seed(seed) + i for i in range(self.num_envs)]
 
@@ -139,8 +198,7 @@ class TetrarchiaVector(VectorEnv):
 
 
 def _checked_mode(mode: object) -> AutoresetMode:
-    """Gymnasium's, by itself or by its value."""
     known = {one.value: one for one in AutoresetMode}
     if not isinstance(mode, AutoresetMode) and mode not in known:
-        raise TetrarchiaError(f"unknown autoreset_mode {truncate_repr(mode)}: choose one of {', '.join(known)}")
+        raise TetrarchiaError(f"autoreset_mode must be one of {', '.join(known)}; got {truncate_repr(mode)}")
     return mode if isinstance(mode, AutoresetMode) else known[str(mode)]

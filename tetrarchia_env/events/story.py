@@ -4,9 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from tetrarchia_env.batch import Games, legal_masks
+from tetrarchia_env.batch import Games, illegal_action_message, legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.legal import Mask
 from tetrarchia_env.engine.state import (
@@ -34,7 +32,7 @@ from tetrarchia_env.events.barbarian import describe_beginning, describe_strike
 from tetrarchia_env.events.combats import describe_advance, describe_block, describe_boost
 from tetrarchia_env.events.roman import describe_act, describe_arrival, describe_empty_decision, describe_fleet, describe_turn
 from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, province_dice
-from tetrarchia_env.notation import fast_view, repeat
+from tetrarchia_env.notation import action_text, fast_view, repeat
 
 
 def _describe_advance_or_turn(before: Game, game: Game) -> Lines:
@@ -109,9 +107,8 @@ def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
         TetrarchiaError: The action is not legal.
     """
     masks = legal_masks(game)
-    legal = np.flatnonzero(masks[0]).tolist()
-    if action not in legal:
-        raise TetrarchiaError(f"action {action} is not legal: choose one of {legal}")
+    if not (0 <= action < masks.shape[1] and masks[0, action]):
+        raise TetrarchiaError(illegal_action_message(action, masks[0], "here", action_text))
     playing, dice = repeat(game), list[str]()
     before = game
     for lines in _replay(playing, action, masks[0], dice):

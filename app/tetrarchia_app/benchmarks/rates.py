@@ -174,7 +174,7 @@ def sb3() -> PlaySteps:
 
 def gymnasium_env() -> PlaySteps:
     """Play one random game in the Gymnasium API."""
-    env = gymnasium.make(tetrarchia_v0.GYMNASIUM_ID).unwrapped
+    env = gymnasium.make("Tetrarchia-v0").unwrapped
     rng = random.Random(1)
 
     def play() -> int:

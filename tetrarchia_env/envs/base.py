@@ -1,0 +1,148 @@
+"""The base of the single-game environments: a game with its rewards and rendering, shared by the AEC and the Gymnasium API."""
+
+import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tetrarchia_env import batch, notation
+from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.state import GAME, OVER
+from tetrarchia_env.engine.turn import play
+from tetrarchia_env.envs.rewards import Reward, make_reward
+from tetrarchia_env.envs.spaces import check_mask, check_render_mode
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.events import EventLog
+from tetrarchia_env.game import ROW_0, GameState
+from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.options import Options
+from tetrarchia_env.render.modes import Drawing, draw_as
+from tetrarchia_env.render.raster import draw_rgb
+from tetrarchia_env.render.svg import draw_svg
+from tetrarchia_env.render.window import Window
+
+VIEWERS = tuple(np.array([emperor]) for emperor in range(len(EMPERORS)))
+
+
+class BaseEnv(GameState):
+    """A game, its legal actions, reward and rendering.
+
+    Copies, deep copies and pickles are exact, except that a window is not copied.
+    """
+
+    metadata: ClassVar[dict[str, Any]]
+
+    def __init__(self, options: Options, reward: str | Reward, gamma: float, render_mode: str | None, mask: str) -> None:
+        super().__init__()
+        self.options = options
+        self.reward = make_reward(reward, gamma)
+        self.pays_every_step = not getattr(self.reward, "terminal_only", False)
+        self.render_mode = check_render_mode(render_mode)
+        self.mask_in = check_mask(mask)
+        self.position = np.zeros(1, dtype=GAME)
+        self.position["phase"] = OVER  # until the first reset
+        self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
+        self.window = Window()
+        self.events = EventLog()  # recorded only with a render mode
+
+    def begin(self, seed: int) -> None:
+        """Begin a new game in place."""
+        self._clear()
+        batch.reset(self.position, self.options, seed, self.masks)
+        self.reward.begin(self.position, ROW_0)
+
+    def play(self, action: int) -> bool:
+        """Play a legal action in place; return whether the game is over."""
+        if self.render_mode:
+            self.events.record(self.position, action)
+        return _play(self.position, action, self.masks)
+
+    def check_running(self) -> None:
+        """Raise TetrarchiaError before the first reset and after the end of a game."""
+        if not self.masks.any():
+            raise TetrarchiaError("no game is running: reset the environment first")
+
+    def check_legal(self, action: object) -> None:
+        """Raise TetrarchiaError unless `action` is the id of a legal action of a running game."""
+        if not self.is_legal(action):
+            self.check_running()
+            super().check_legal(action)
+
+    def observed_by(self, emperor: int) -> NDArray[np.float32]:
+        """Return the observation of this Emperor."""
+        obs: NDArray[np.float32] = batch.observe_unchecked(self.position, VIEWERS[emperor])[0]
+        return obs
+
+    def render(self) -> Drawing | None:
+        """Return the game as text, pixels or SVG, depending on the render mode; `human` shows it in the window."""
+        if self.render_mode is None:
+            return None
+        if self.render_mode == "human":
+            events = self.events
+            self.window.show(draw_rgb(self.snapshot(), story=events.lines, dice=events.dice, width=self.window.width))
+            return None
+        return draw_as(self.render_mode, self.snapshot(), story=self.events.lines, dice=self.events.dice)
+
+    def auto_render(self, *, begins: bool = False) -> None:
+        """Render after a reset or step in the mode `human`.
+
+        A new game opens the window, and each step is shown while it is open: a planner's copy, which has no window, shows nothing.
+        """
+        if self.window.is_open or (begins and self.render_mode == "human"):
+            self.render()
+            self.window.hold(1 / self.metadata["render_fps"])
+
+    def _repr_svg_(self) -> str | None:
+        """Return the board for a notebook; `None` before the first reset."""
+        if not self.position["level"].any():
+            return None
+        return draw_svg(self.snapshot(), story=self.events.lines, dice=self.events.dice)
+
+    def close(self) -> None:
+        """Close the window."""
+        self.window.close()
+
+    def _clear(self) -> None:
+        """Discard what belongs to the previous game."""
+        self.events.clear()
+
+    def snapshot(self) -> Snapshot:
+        """Return the whole game as plain JSON data."""
+        if not self.position["level"].any():
+            self.check_running()
+        return super().snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none."""
+        rules = self.options.arguments()
+        if self.options.draws_level:
+            rules["level"] = self.options.level_names[0]
+        self.position = notation.restore({"rules": rules, **snapshot})
+        self.masks = batch.legal_masks(self.position)
+        self.reward.begin(self.position, ROW_0)
+        self._clear()
+
+    def clone(self) -> Self:
+        """Return an independent copy."""
+        return copy.deepcopy(self)
+
+    def reseed(self, seed: int) -> None:
+        """Replace the dice from here on, so that a planner's copy does not reveal future rolls."""
+        with self.thread_guard:
+            batch.reseed(self.position, seed)
+
+    def legal_actions(self) -> list[int]:
+        """Return the ids of the legal actions."""
+        return [int(action) for action in np.flatnonzero(self.masks[0])]
+
+    action_text = staticmethod(notation.action_text)
+    action_id = staticmethod(notation.action_id)
+
+
+@jit
+def _play(games: batch.Games, action: int, masks: batch.Masks) -> bool:
+    play(games[0], action, masks[0])
+    return bool(games[0].phase == OVER)
