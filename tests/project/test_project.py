@@ -41,7 +41,7 @@ def test_engine_names_only_numpy_numba_board_and_itself(source: Path) -> None:
 
 
 def test_engine_loads_no_reinforcement_learning_library() -> None:
-    script = "import sys, tetrarchia_env.engine.turn; print({'gymnasium', 'pettingzoo', 'torch'} & set(sys.modules))"
+    script = "import sys, tetrarchia_env.engine.turn; print({'pettingzoo', 'stable_baselines3', 'torch'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
 
