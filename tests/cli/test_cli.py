@@ -41,14 +41,9 @@ def test_the_browser_without_its_extra_is_one_line(command: list[str], missing: 
     failed = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
 
     assert failed.returncode == 2
-<<<<<<< HEAD
-    assert failed.stderr.startswith(f"tetrarchia: serve needs the package {missing}: pip install ")
-    assert failed.stderr.count("\n") == 1
-=======
     assert len(failed.stderr.splitlines()) == 1
     assert missing in failed.stderr
     assert "pip install" in failed.stderr
->>>>>>> 73bb2f9 (Use one kind of install hint in serve and in the tests of the command line)
 
 
 def test_a_bad_board_file_is_one_line(tmp_path: Path) -> None:
