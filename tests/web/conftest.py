@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # browsers and torch share few cores
 
 
-@pytest.fixture(name="server", scope="module")
+@pytest.fixture(name="server", scope="package")
 def server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     pytest.importorskip("torch")
     from helpers.web_server import serving
@@ -24,7 +24,7 @@ def server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Ite
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if not (BROWSER and DRIVER):
         pytest.skip(MISSING)
