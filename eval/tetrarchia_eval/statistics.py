@@ -1,8 +1,8 @@
-"""Rates, means and differences with their 95 % intervals, and tests on the same seeds: pure functions on numbers.
+"""Rates, means and differences with 95 % intervals, and paired tests: pure functions on numbers.
 
-The bootstrap and the permutation test draw counts instead of games: a mean depends only on how often each value comes,
-so a resample is one multinomial draw, and a flip of signs one binomial draw for each size of difference. Scores have few
-values: this is the same distribution a hundred times faster.
+The bootstrap and the sign-flip test draw counts instead of games: a mean depends only on how often each value occurs,
+so a resample is one multinomial draw, and a flip of signs one binomial draw for each absolute difference. Scores have few
+different values, which makes this a hundred times faster with the same distribution.
 """
 
 import math
@@ -18,14 +18,14 @@ from tetrarchia_env.errors import TetrarchiaError
 
 Z = NormalDist().inv_cdf(0.975)
 RESAMPLES = 10_000
-FLIPS = 99_999  # one less than a round number: the real signs count as one more
-CHUNK = 4_000_000  # numbers held at once
+SIGN_FLIPS = 99_999  # the observed signs are counted in addition
+MAX_NUMBERS = 4_000_000  # in memory at once
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and its 95 % interval."""
+    """A value and its 95 % interval."""
 
     value: float
     low: float
@@ -34,7 +34,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """How much more the first has than the second on the same seeds, and how likely so much is by chance alone."""
+    """The difference of two columns on the same seeds, first minus second, and its two-sided p-value."""
 
     pairs: int
     difference: Estimate
@@ -42,45 +42,49 @@ class PairedTest:
 
 
 def wilson(wins: int, games: int) -> Estimate:
-    """The share of games won, with Wilson's score interval (1927).
+    """Return the fraction of games won with Wilson's score interval (1927).
 
     >>> rate = wilson(90, 100)
     >>> f"{rate.value:.0%} ({rate.low:.0%} to {rate.high:.0%})"
     '90% (83% to 94%)'
     """
     if not 0 <= wins <= games or games == 0:
-        raise TetrarchiaError(f"a win rate needs at least one game and no more wins than games, not {wins} of {games}")
+        raise TetrarchiaError(f"wins must be between 0 and games, and games at least 1; got {wins} of {games}")
     return _wilson(wins / games, games)
 
 
 def wilson_by_seed(won: ArrayLike, seeds: ArrayLike) -> Estimate:
-    """The same for games of which several share a seed (other levels, other team): those are no independent witnesses.
+    """Return a win rate for games that share seeds (other levels or teams) and are therefore not independent.
 
-    Wilson's interval for as many independent games as would vary so much from seed to seed: no fewer than there are
-    seeds, no more than there are games. With one game a seed it is Wilson's; if all seeds are alike, seeds are counted.
+    The interval is Wilson's for the effective number of independent games, estimated from the variance between seeds: at least
+    the number of seeds and at most the number of games. With one game per seed it is Wilson's interval.
+
+    Args:
+        won: Whether each game was won.
+        seeds: The seed of each game.
     """
     means, games = by_seed(won, seeds), np.size(won)
     rate, spread = float(means.mean()), float(means.var() / len(means))
-    alike = rate * (1 - rate) / spread if np.ptp(means) > 0 else 0  # rounding gives equal means a spread, too
-    return _wilson(rate, min(max(alike, len(means)), games))
+    independent = rate * (1 - rate) / spread if np.ptp(means) > 0 else 0  # rounding gives equal means a variance
+    return _wilson(rate, min(max(independent, len(means)), games))
 
 
 def _wilson(rate: float, games: float) -> Estimate:
     shrink = 1 + Z**2 / games
-    centre = (rate + Z**2 / (2 * games)) / shrink
+    center = (rate + Z**2 / (2 * games)) / shrink
     half = Z / shrink * math.sqrt(rate * (1 - rate) / games + (Z / (2 * games)) ** 2)
-    return Estimate(rate, 0.0 if rate == 0 else centre - half, 1.0 if rate == 1 else centre + half)
+    return Estimate(rate, 0.0 if rate == 0 else center - half, 1.0 if rate == 1 else center + half)
 
 
 def by_seed(values: ArrayLike, seeds: ArrayLike) -> Numbers:
-    """The mean of each seed's games; the values themselves where some seeds have more games than others."""
+    """Return the mean of each seed's values, or the values themselves if the seeds have different numbers of games."""
     given = _numbers("a mean", values)
     _, places, counts = np.unique(np.asarray(seeds, dtype=np.uint64), return_inverse=True, return_counts=True)
     return np.bincount(places, given) / counts if np.all(counts == counts[0]) else given
 
 
 def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES) -> Estimate:
-    """The mean, with the percentile interval of its bootstrap."""
+    """Return the mean with its percentile bootstrap interval."""
     seen, counts = np.unique(_numbers("a mean", values), return_counts=True)
     number = int(counts.sum())
     means = np.concatenate([rng.multinomial(number, counts / number, rows) @ seen / number for rows in _chunks(resamples, len(seen))])
@@ -89,7 +93,7 @@ def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES
 
 
 def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
-    """Two columns of won (1) or not (0) on the same seeds: McNemar's exact test and Tango's interval.
+    """Compare two columns of won (1) or not (0) on the same seeds: Tango's interval and McNemar's exact test.
 
     >>> test = compare_wins([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 0])
     >>> round(test.difference.value, 2), round(test.p, 3)
@@ -102,19 +106,19 @@ def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
 
 
 def compare_scores(first: ArrayLike, second: ArrayLike, rng: Generator) -> PairedTest:
-    """Two columns of scores on the same seeds: the mean difference, its bootstrap and a test that flips signs."""
+    """Compare two columns of scores on the same seeds: the mean difference, its bootstrap interval and the sign-flip test."""
     one, other = _pairs(first, second)
     return PairedTest(len(one), bootstrap_mean(one - other, rng), sign_flip(one - other, rng))
 
 
 def log_mcnemar(only_first: int, only_second: int) -> float:
-    """The logarithm of McNemar's exact two-sided p: a fair coin for each pair that only one of the two won.
+    """Return the logarithm of McNemar's exact two-sided p-value: a fair coin for each pair that only one of the two won.
 
-    In logarithms, because p itself may be less than any float; the terms of the tail are summed as shares of the largest.
+    The p-value itself may underflow; the terms of the tail are summed relative to the largest.
     """
     few, tosses = min(only_first, only_second), only_first + only_second
     if few < 0:
-        raise TetrarchiaError(f"pairs are counted from 0 on, not {only_first} and {only_second}")
+        raise TetrarchiaError(f"numbers of pairs must be at least 0; got {only_first} and {only_second}")
     largest = math.lgamma(tosses + 1) - math.lgamma(few + 1) - math.lgamma(tosses - few + 1) - tosses * math.log(2)
     steps = np.arange(few, 0, -1)
     tail = 1 + float(np.cumprod(steps / (tosses - steps + 1)).sum())
@@ -122,21 +126,21 @@ def log_mcnemar(only_first: int, only_second: int) -> float:
 
 
 def tango(only_first: int, only_second: int, pairs: int) -> Estimate:
-    """The difference of two win rates on the same seeds, with its score interval.
+    """Return the difference of two win rates on the same seeds with its score interval.
 
     Tango, Equivalence test and confidence interval for the difference in proportions for the paired-sample design,
     Statistics in Medicine 17 (1998), 891-908.
     """
     if pairs < 1 or min(only_first, only_second) < 0 or only_first + only_second > pairs:
-        raise TetrarchiaError(f"a paired difference needs pairs, some won by one alone, not {only_first} and {only_second} of {pairs}")
+        raise TetrarchiaError(f"pairs must be at least 1 and include those won by one alone; got {only_first} and {only_second} of {pairs}")
     low = _lower_limit(only_first, only_second, pairs)
     return Estimate((only_first - only_second) / pairs, low, -_lower_limit(only_second, only_first, pairs))
 
 
 def _lower_limit(more: int, less: int, pairs: int) -> float:
-    """By bisection: the score falls as the supposed difference grows."""
+    """Find the limit by bisection: the score statistic decreases with the hypothesized difference."""
     low, high = -1.0, (more - less) / pairs
-    for _ in range(60):  # finer than a float
+    for _ in range(60):  # beyond float precision
         middle = (low + high) / 2
         if more - less - pairs * middle > Z * _score_deviation(middle, more, less, pairs):
             low = middle
@@ -146,25 +150,25 @@ def _lower_limit(more: int, less: int, pairs: int) -> float:
 
 
 def _score_deviation(difference: float, more: int, less: int, pairs: int) -> float:
-    """Of `more - less`, if this were the true difference: by the likeliest share of pairs that only the second wins."""
+    """Return the standard deviation of `more - less` under this difference, with the maximum-likelihood nuisance parameter."""
     b = (2 * pairs - more + less) * difference - more - less
     c = -less * difference * (1 - difference)
-    share = (math.sqrt(max(b * b - 8 * pairs * c, 0.0)) - b) / (4 * pairs)
-    return math.sqrt(max(pairs * (2 * share + difference * (1 - difference)), 0.0))
+    nuisance = (math.sqrt(max(b * b - 8 * pairs * c, 0.0)) - b) / (4 * pairs)
+    return math.sqrt(max(pairs * (2 * nuisance + difference * (1 - difference)), 0.0))
 
 
-def sign_flip(differences: ArrayLike, rng: Generator, flips: int = FLIPS) -> float:
-    """Two-sided p of a mean difference: the share of random signs that give as much; the real ones count once."""
+def sign_flip(differences: ArrayLike, rng: Generator, flips: int = SIGN_FLIPS) -> float:
+    """Return the two-sided p-value of a mean difference: the fraction of random signs that give at least as much."""
     given = _numbers("a test", differences)
     sums = np.zeros(flips)
     for size, count in zip(*np.unique(np.abs(given), return_counts=True), strict=True):
         sums += size * (2 * rng.binomial(count, 0.5, flips) - count)
-    least = abs(given.sum()) - 1e-9 * np.abs(given).sum()  # the order of a sum of floats must not matter
+    least = abs(given.sum()) - 1e-9 * np.abs(given).sum()  # tolerate rounding
     return (1 + int(np.sum(np.abs(sums) >= least))) / (1 + flips)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's correction (1979): the p of each of many tests, so that false alarms among all of them stay rare.
+    """Return p-values corrected for the number of tests by Holm's method (1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -177,20 +181,20 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def _chunks(rows: int, width: int) -> Iterator[int]:
-    """The rows in parts that fit into memory."""
-    part = max(1, CHUNK // width)
+    """Yield numbers of rows that fit into memory."""
+    part = max(1, MAX_NUMBERS // width)
     yield from (min(part, rows - begun) for begun in range(0, rows, part))
 
 
 def _numbers(what: str, values: ArrayLike) -> Numbers:
     numbers = np.asarray(values, dtype=np.float64).ravel()
     if len(numbers) == 0:
-        raise TetrarchiaError(f"{what} needs at least one game, not none")
+        raise TetrarchiaError(f"{what} needs at least one game; got none")
     return numbers
 
 
 def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[Numbers, Numbers]:
     one, other = _numbers("a comparison", first), _numbers("a comparison", second)
     if len(one) != len(other):
-        raise TetrarchiaError(f"a comparison needs as many games of the first as of the second, not {len(one)} and {len(other)}")
+        raise TetrarchiaError(f"both columns must have the same number of games; got {len(one)} and {len(other)}")
     return one, other

@@ -1,4 +1,4 @@
-"""The statistics: against SciPy, against published examples, and at their edges."""
+"""Statistics compared with SciPy and published examples, and edge cases."""
 
 import math
 from dataclasses import astuple
@@ -55,7 +55,7 @@ def test_wilson_never_leaves_what_a_share_can_be() -> None:
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 0), (3, 2), (-1, 5)])
 def test_wilson_refuses_impossible_counts(wins: int, games: int) -> None:
-    with pytest.raises(TetrarchiaError, match=f"not {wins} of {games}"):
+    with pytest.raises(TetrarchiaError, match=f"got {wins} of {games}"):
         wilson(wins, games)
 
 
@@ -78,7 +78,7 @@ def test_wilson_by_seed_counts_independent_games_nearly_all() -> None:
 
 @pytest.mark.parametrize("wins", [0, 1, 3])
 def test_wilson_by_seed_without_variation_counts_seeds(wins: int) -> None:
-    """Of three games a seed so many are won; a third is no round number."""
+    """Three games per seed, won in a number that is not exactly representable as a mean."""
     found = wilson_by_seed(np.repeat(np.arange(3) < wins, 12), np.tile(np.arange(12), 3))
     assert astuple(found) == pytest.approx(astuple(wilson(4 * wins, 12)))
 
@@ -106,7 +106,7 @@ def test_bootstrap_is_scipys() -> None:
 
 
 def test_bootstrap_of_scattered_values_is_near_the_normal_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "CHUNK", 50_000)
+    monkeypatch.setattr(statistics, "MAX_NUMBERS", 50_000)
     values = chance().normal(size=400)
     found = bootstrap_mean(values, chance())
     half = 1.96 * values.std() / 20
@@ -149,7 +149,7 @@ def test_tango_of_worked_examples(study: tuple[int, int, int], interval: tuple[f
 
 @pytest.mark.parametrize("study", [CAVO, (40, 20, 160), (3, 0, 30)])
 def test_tango_ends_where_the_score_is_the_normal_quantile(study: tuple[int, int, int]) -> None:
-    """The score of a difference: how far the data are from it, by the deviation of the likeliest table that has it."""
+    """Return the score statistic of a difference, with the deviation of its maximum-likelihood table."""
     only_first, only_second, pairs = study
     shares = np.linspace(1e-9, 1, 2_000_001)  # of pairs that only the second wins
     for limit in (tango(*study).low, tango(*study).high):
@@ -171,7 +171,7 @@ def test_tango_is_symmetric_and_stays_between_minus_one_and_one(study: tuple[int
 
 @pytest.mark.parametrize("study", [(0, 0, 0), (2, 2, 3), (-1, 0, 3)])
 def test_tango_refuses_impossible_counts(study: tuple[int, int, int]) -> None:
-    with pytest.raises(TetrarchiaError, match=f"not {study[0]} and {study[1]} of {study[2]}"):
+    with pytest.raises(TetrarchiaError, match=f"got {study[0]} and {study[1]} of {study[2]}"):
         tango(*study)
 
 
@@ -215,7 +215,7 @@ def test_comparison_of_scores_is_repeated_by_the_same_seed() -> None:
 
 
 def test_holm_of_a_worked_example() -> None:
-    """0.01, 0.04, 0.03, 0.005: times 4, 3, 2 and 1 in their order, and never less than the one before."""
+    """0.01, 0.04, 0.03, 0.005: multiplied by 4, 3, 2 and 1 in ascending order, never decreasing."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1, 1]
     assert holm([]) == []
@@ -228,5 +228,5 @@ def test_nothing_to_compute_with_is_refused() -> None:
 
 
 def test_columns_of_different_length_are_refused() -> None:
-    with pytest.raises(TetrarchiaError, match="not 2 and 1"):
+    with pytest.raises(TetrarchiaError, match="got 2 and 1"):
         compare_wins([1, 0], [1])
