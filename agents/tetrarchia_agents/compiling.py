@@ -1,89 +1,76 @@
-"""Compile what a command will need before it does: in two processes, with a bar that shows how far they are.
+"""Compilation ahead of use: rules and search in two processes, before a command needs them.
 
-A process looks for what the other has compiled before it compiles a function, so they share the work.
+Each process looks for what the other has compiled before it compiles a function, so they share the work.
 """
 
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
+from numba.core import config
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-import tetrarchia_agents._jit  # noqa: F401  (its store)
+from tetrarchia_agents._jit import SEARCH_CODE
 from tetrarchia_env import batch
-from tetrarchia_env.engine._folders import turn
-from tetrarchia_env.engine._jit import stores
+from tetrarchia_env.engine._jit import RULES_CODE
 from tetrarchia_env.engine.state import GAME
+from tetrarchia_env.files import file_lock
 from tetrarchia_env.options import Options
 
-SEARCH = "tetrarchia_agents.search.selection"  # imported by agents that search
-FUNCTIONS = {False: 160, True: 202}  # files of machine code, without and with the search; a test counts them
-LAST = {False: ("tetrarchia_env.batch._step-called", "tetrarchia_env.batch._observe-called"), True: (f"{SEARCH}.plan_all-called",)}
+SEARCH_MODULE = "tetrarchia_agents.search.selection"  # imported by agents that search
 
 
 def compile_ahead(search: bool | None = None) -> None:
-    """Compile what is not compiled yet: rules, and the search if an agent that searches was made.
+    """Compile in two processes what is not compiled yet; another process that does the same is waited for.
 
-    Where there is no second core, or no place to keep machine code, each function is compiled when it is called.
+    Without a second core or a writable cache, each function is compiled when it is first called.
+
+    Args:
+        search: Whether to compile the search as well; by default if an agent that searches was made.
     """
-    search = SEARCH in sys.modules if search is None else search
-    if _cores() > 1 and stores and not is_compiled(search) and not any(store.lost() for store in stores):
-        with turn(stores[0].folders[0]):
-            if not is_compiled(search):  # another process may have done it meanwhile
+    search = SEARCH_MODULE in sys.modules if search is None else search
+    folder = RULES_CODE.path
+    if config.DISABLE_JIT or folder is None or _cores() < 2 or RULES_CODE.unwritable_reason or SEARCH_CODE.unwritable_reason:
+        return
+    if not is_compiled(search):
+        with file_lock(folder / "lock", wait=True):
+            if not is_compiled(search):
                 _compile_in_processes(search)
 
 
 def is_compiled(search: bool) -> bool:
-    """Whether the machine code of rules, and search, is there."""
-    names = [*LAST[False], *(LAST[True] if search else ())]
-    return all(any(True for folder in _folders() for _ in folder.glob(f"{name}-*")) for name in names)
+    """Return whether the code of the rules, and of the search if asked for, is in the cache."""
+    rules = all(RULES_CODE.has(f"tetrarchia_env.batch.{name}") for name in ("_step", "_observe"))
+    return rules and (not search or SEARCH_CODE.has(SEARCH_CODE.last))
+
+
+def cache_status() -> dict[str, str]:
+    """Return where the compiled code of rules and search is, or why it is not there."""
+    if config.DISABLE_JIT:
+        return dict.fromkeys(("rules", "search"), "the compiler is off (NUMBA_DISABLE_JIT): everything is slow")
+    return {"rules": RULES_CODE.status, "search": SEARCH_CODE.status}
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _folders() -> list[Path]:
-    return [folder for store in stores for folder in store.readable()]
-
-
 def _compile_in_processes(search: bool) -> None:
+    """Run one process for each part; none outlives this function."""
     what = "rules and search" if search else "the rules"
-    print(f"tetrarchia: compiling {what} in two processes, once for each version", file=sys.stderr, flush=True)
-    with _started(["rules", "search" if search else "observation"]) as processes, _bar(FUNCTIONS[search]) as show:
-        while any(process.poll() is None for process in processes):
-            show(sum(1 for folder in _folders() for _ in folder.glob("*.code")))
-            time.sleep(0.1)
-
-
-@contextmanager
-def _started(parts: Sequence[str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """A process for each part; none outlives this block."""
+    print(f"tetrarchia: compiling {what} in two processes, once per version", file=sys.stderr, flush=True)
     quiet = subprocess.DEVNULL
-    command = [sys.executable, "-m", __name__]
-    processes = [subprocess.Popen([*command, part], stdin=quiet, stdout=quiet, stderr=quiet) for part in parts]
+    parts = ("rules", "search" if search else "observation")
+    processes = [subprocess.Popen([sys.executable, "-m", __name__, part], stdin=quiet, stdout=quiet, stderr=quiet) for part in parts]
     try:
-        yield processes
+        with Console(stderr=True).status("compiling, up to a minute"):
+            for process in processes:
+                process.wait()
     finally:
         for process in processes:
             process.terminate()
             process.wait()
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int], None]]:
-    """Shows how many functions of all are compiled; on a terminal only."""
-    console = Console(stderr=True)
-    columns = (TextColumn("compiled"), BarColumn(), MofNCompleteColumn(), TextColumn("functions"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda count: progress.update(task, completed=min(count, total))
 
 
 def _use_rules() -> None:

@@ -1,4 +1,4 @@
-"""Compiling ahead: two processes that share the work, and no waiting where it would be for nothing."""
+"""Compilation ahead of use: two processes that share the work, and none where there is nothing to gain."""
 
 import os
 import subprocess
@@ -9,68 +9,90 @@ import pytest
 
 from tetrarchia_agents import compiling
 
-AHEAD = """
+COMPILE_AHEAD = """
+import time
 from tetrarchia_agents import compiling
-compiling.compile_ahead(search=True)
-print(compiling.is_compiled(True), sum(1 for folder in compiling._folders() for _ in folder.glob("*.code")))
-compiling._use_rules(), compiling._use_search()
+def pretend(search):
+    time.sleep(1)
+    for name in ("_step", "_observe"):
+        (compiling.RULES_CODE.path / f"tetrarchia_env.batch.{name}.1.nbc").touch()
+    print("pretended")
+REPLACED
+compiling._cores = lambda: 2
+compiling.compile_ahead(search=False)
+print(compiling.is_compiled(False), compiling.is_compiled(True))
 """
 
 
-def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, check=True)
-
-
-@pytest.mark.slow
-def test_two_processes_compile_all_and_nothing_is_left(tmp_path: Path) -> None:
-    done = run(AHEAD, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    told, functions = done.stdout.split()
-
-    if compiling._cores() > 1:
-        assert told == "True"
-        assert int(functions) == pytest.approx(compiling.FUNCTIONS[True], rel=0.1)
-        assert done.stderr.count("compiling") == 1
-
-
-def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[bool] = []
-    monkeypatch.setattr(compiling, "is_compiled", lambda search: True)
-    monkeypatch.setattr(compiling, "_compile_in_processes", compiled.append)
-
-    compiling.compile_ahead(search=True)
-
-    assert compiled == []
-
-
-def test_one_core_compiles_what_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[bool] = []
-    monkeypatch.setattr(compiling, "_cores", lambda: 1)
-    monkeypatch.setattr(compiling, "is_compiled", lambda search: False)
-    monkeypatch.setattr(compiling, "_compile_in_processes", compiled.append)
-
-    compiling.compile_ahead(search=True)
-
-    assert compiled == []
-
-
-def test_uncompiled_there_is_nothing_to_do() -> None:
-    assert run("from tetrarchia_agents.compiling import compile_ahead; compile_ahead(True)", NUMBA_DISABLE_JIT="1").stderr == ""
-
-
-@pytest.mark.slow
-def test_two_commands_at_once_compile_only_once(tmp_path: Path) -> None:
-    surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    script = (
-        AHEAD.replace("search=True", "search=False")
-        .replace("is_compiled(True)", "is_compiled(False)")
-        .replace(", compiling._use_search()", "")
-    )
+def run_twice(script: str, **environment: str) -> list[tuple[str, str]]:
+    """Run a script in two processes at once; return what each printed and its errors."""
     both = [
-        subprocess.Popen([sys.executable, "-c", script], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", script], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         for _ in range(2)
     ]
-    told = [process.communicate() for process in both]
+    return [process.communicate() for process in both]
 
-    if compiling._cores() > 1:
-        assert all(out.startswith("True") for out, _ in told)
-        assert sum(errors.count("compiling the rules") for _, errors in told) == 1
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """The calls that would start processes."""
+    calls: list[bool] = []
+    monkeypatch.setattr(compiling, "_compile_in_processes", calls.append)
+    monkeypatch.setattr(compiling, "_cores", lambda: 2)
+    monkeypatch.setattr(compiling, "is_compiled", lambda search: False)
+    return calls
+
+
+def test_missing_code_is_compiled(compiled: list[bool]) -> None:
+    compiling.compile_ahead(search=True)
+
+    assert compiled == [True]
+
+
+def test_present_code_is_not_compiled_again(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "is_compiled", lambda search: True)
+    compiling.compile_ahead(search=True)
+
+    assert compiled == []
+
+
+def test_one_core_compiles_what_it_calls(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_cores", lambda: 1)
+    compiling.compile_ahead(search=True)
+
+    assert compiled == []
+
+
+def test_nothing_is_compiled_with_the_compiler_off() -> None:
+    script = "from tetrarchia_agents.compiling import compile_ahead, cache_status; compile_ahead(True); print(cache_status())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=True
+    )
+
+    assert done.stderr == ""
+    assert "NUMBA_DISABLE_JIT" in done.stdout
+
+
+def test_cache_status_names_the_folders() -> None:
+    assert {part: "tetrarchia-" in status for part, status in compiling.cache_status().items()} == {"rules": True, "search": True}
+
+
+def test_two_commands_at_once_compile_once(tmp_path: Path) -> None:
+    outputs = run_twice(
+        COMPILE_AHEAD.replace("REPLACED", "compiling._compile_in_processes = pretend"), NUMBA_CACHE_DIR=str(tmp_path / "cache")
+    )
+
+    assert [out.split()[-2:] for out, _ in outputs] == [["True", "False"]] * 2
+    assert sum(out.count("pretended") for out, _ in outputs) == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(compiling._cores() < 2, reason="needs two cores")
+def test_compiling_ahead_leaves_nothing_to_compile(tmp_path: Path) -> None:
+    use = "\ncompiling._use_rules(), compiling._use_observation()"
+    outputs = run_twice(COMPILE_AHEAD.replace("REPLACED", "") + use, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    assert [out.split() for out, _ in outputs] == [["True", "False"]] * 2
+    assert sum(errors.count("compiling") for _, errors in outputs) == 1

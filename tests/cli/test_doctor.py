@@ -14,7 +14,6 @@ from rich.console import Console
 
 from tetrarchia_agents import cards
 from tetrarchia_app.cli import doctor
-from tetrarchia_app.cli.machine_code import told_of_cache
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import is_installed
 
@@ -94,12 +93,6 @@ def test_a_checkpoint_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPat
         doctor.check_checkpoint("./old")
 
 
-def test_the_compiler_cache_is_reported() -> None:
-    from tetrarchia_env import batch
-
-    assert "compile" in told_of_cache(batch)
-
-
 @pytest.mark.slow
 def test_everything_installed_works() -> None:
     shown = run("doctor")
@@ -139,13 +132,3 @@ def test_without_torch_one_line_says_how_to_install_it(arguments: list[str]) -> 
     assert len(failed.stderr.splitlines()) == 1
     assert "torch" in failed.stderr
     assert "pip install" in failed.stderr
-
-
-def test_a_cache_that_cannot_be_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tetrarchia_env import batch
-
-    store = batch._step._cache.store
-    monkeypatch.setattr(store, "readable", list)
-    monkeypatch.setattr(store, "lost", lambda: "others may write into /shared")
-
-    assert "others may write into /shared; set NUMBA_CACHE_DIR" in told_of_cache(batch)

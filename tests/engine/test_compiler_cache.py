@@ -1,6 +1,5 @@
-"""Machine code on disk: whose it may be, where it lies, and that no file breaks a run."""
+"""The cache of compiled code: never stale, never another user's files, and no file breaks a run."""
 
-import hashlib
 import os
 import pickle
 import shutil
@@ -13,18 +12,21 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core import config
 
-from tetrarchia_env.engine import _folders
-from tetrarchia_env.engine._jit import _compiled, _digest
-from tetrarchia_env.engine._machine_code import CHECK, Store
+from tetrarchia_env.board import board_path
+from tetrarchia_env.engine import _code_cache
+from tetrarchia_env.engine._code_cache import CodeFolder, ensure, insecure_reason
+from tetrarchia_env.engine._jit import PACKAGE, jit_into, source_digest
 
 DIGEST = "0123456789abcdef"
+FOLDER = f"tetrarchia-{DIGEST}"
 STRANGER = 65534  # nobody
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 ONE_FUNCTION = """
 import os, sys
 import numba, numpy as np
-if len(sys.argv) > 1:  # somebody else may not be allowed to read Python's own files: they are read before
+if len(sys.argv) > 1:  # another user may not be allowed to read Python's own files: they are read before
     import tetrarchia_env.engine.dice
     numba.njit(tetrarchia_env.engine.dice.next_rng.py_func)(np.uint64(7))
     for name in [name for name in sys.modules if name.startswith("tetrarchia_env")]:
@@ -37,11 +39,10 @@ print(next_rng(np.uint64(7)), sum(next_rng.stats.cache_hits.values()))
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the user says, and a temporary folder that no other test knows."""
+    """The folder set by the user, and a temporary folder that no other test uses."""
     (tmp_path / "tmp").mkdir(mode=0o700)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "chosen"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    _folders.refusal.cache_clear()
     return tmp_path / "chosen"
 
 
@@ -49,69 +50,98 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-def compiled(function: Any = doubled) -> Any:
-    return _compiled(function, Store(DIGEST), "called")
+def code_folder() -> CodeFolder:
+    return CodeFolder(DIGEST, "a test", last="missing")
+
+
+def compiled() -> Any:
+    return jit_into(code_folder())(doubled)
 
 
 def hits(dispatcher: Any) -> int:
     return sum(dispatcher.stats.cache_hits.values())
 
 
-def use_once(root: Path) -> Path:
-    """The file that a first use leaves."""
+def use_once(root: Path) -> tuple[Path, Path]:
+    """Compile a function; return its index file and its code file."""
     assert compiled()(21) == 42
-    (file,) = (root / DIGEST).glob("*.code")
-    return file
+    return next((root / FOLDER).glob("*.nbi")), next((root / FOLDER).glob("*.nbc"))
 
 
 def run(*arguments: str, home: Path, **environment: str) -> list[str]:
-    """One compiled function in a new process: what it found, and how often in the cache."""
-    surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "XDG_"))}
-    surroundings |= {"HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    """Call one function in a new process; return its result and the number of cache hits."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "XDG_"))}
+    inherited |= {"HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     command = [sys.executable, "-c", ONE_FUNCTION, *arguments]
-    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=inherited, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
-def test_what_was_compiled_is_found_again(root: Path) -> None:
+def test_compiled_code_is_loaded_from_a_private_folder(root: Path) -> None:
     use_once(root)
     again = compiled()
 
     assert again(21) == 42
     assert hits(again) == 1
+    assert (root / FOLDER).stat().st_mode & 0o777 == 0o700
 
 
-def test_folders_are_the_user_s_own(root: Path) -> None:
-    file = use_once(root)
+@pytest.mark.parametrize(
+    "changed", ["engine/dice.py", "data/board.toml", "data/scenarios.toml", "data/heuristic_weights.toml", "observation.py", "batch.py"]
+)
+def test_changed_source_or_data_means_another_folder(tmp_path: Path, changed: str) -> None:
+    """Numba alone would load the callers' old code."""
+    package = tmp_path / "tetrarchia_env"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = source_digest(package)
+    assert source_digest(package) == before
+    path = package / changed
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
 
-    assert [folder.stat().st_mode & 0o777 for folder in (root, file.parent)] == [0o700, 0o700]
+    assert source_digest(package) != before
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "truncated"])
-def test_damaged_files_are_made_anew(root: Path, damage: bytes | None) -> None:
-    file = use_once(root)
-    whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+def test_another_board_or_numba_setting_means_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = source_digest(PACKAGE)
+    monkeypatch.setattr(config, "OPT", type(config.OPT)(1))
+    assert source_digest(PACKAGE) != before
+    monkeypatch.undo()
+    board = tmp_path / "board.toml"
+    board.write_bytes(board_path().read_bytes() + b"\n")
+    monkeypatch.setenv("TETRARCHIA_BOARD", str(board))
+    assert source_digest(PACKAGE) != before
+
+
+@pytest.mark.parametrize("file", [0, 1], ids=["index", "code"])
+@pytest.mark.parametrize("damage", ["empty", "garbage", "truncated", "flipped"])
+def test_damaged_files_are_rebuilt(root: Path, file: int, damage: str) -> None:
+    path = use_once(root)[file]
+    content = path.read_bytes()
+    flipped = content[:-200] + bytes(byte ^ 1 for byte in content[-200:])
+    path.write_bytes({"empty": b"", "garbage": b"garbage", "truncated": content[: len(content) // 2], "flipped": flipped}[damage])
+    damaged, rebuilt = compiled(), compiled()
+
+    assert damaged(21) == 42
+    assert hits(damaged) == 0
+    assert rebuilt(21) == 42
+    assert hits(rebuilt) == 1
+
+
+@pytest.mark.parametrize("byte", [100, 1000, 2000, 4000])
+def test_one_wrong_byte_of_code_is_noticed(root: Path, byte: int) -> None:
+    _, code = use_once(root)
+    content = bytearray(code.read_bytes())
+    content[byte] ^= 1
+    code.write_bytes(content)
     again = compiled()
 
     assert again(21) == 42
     assert hits(again) == 0
-    assert hashlib.sha256(file.read_bytes()[CHECK:]).digest() == file.read_bytes()[:CHECK]
-
-
-@pytest.mark.parametrize("byte", [0, 40, 1000, -1])
-def test_one_wrong_byte_is_noticed(root: Path, byte: int) -> None:
-    file = use_once(root)
-    content = bytearray(file.read_bytes())
-    content[byte] ^= 1
-    file.write_bytes(content)
-
-    assert Store(DIGEST).read(file.name) is None
 
 
 class Planted:
-    """Unpickled, it makes a file."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, marker: Path) -> None:
         self.marker = marker
@@ -120,138 +150,105 @@ class Planted:
         return Path.touch, (self.marker,)
 
 
-def plant(file: Path, marker: Path) -> None:
-    content = pickle.dumps(Planted(marker))
-    file.write_bytes(hashlib.sha256(content).digest() + content)
+def test_planted_code_runs_in_a_private_folder(root: Path, tmp_path: Path) -> None:
+    """The control for the tests below."""
+    use_once(root)[1].write_bytes(pickle.dumps(Planted(tmp_path / "marker")))
+
+    assert compiled()(21) == 42
+    assert (tmp_path / "marker").exists()
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o707, 0o1777])
-def test_a_folder_that_others_write_into_is_not_read(root: Path, tmp_path: Path, mode: int) -> None:
-    file, marker = use_once(root), tmp_path / "marker"
-    plant(file, marker)
-    file.parent.chmod(mode)
-    _folders.refusal.cache_clear()
+def test_a_folder_that_others_may_write_into_is_not_read(root: Path, tmp_path: Path, mode: int) -> None:
+    use_once(root)[1].write_bytes(pickle.dumps(Planted(tmp_path / "marker")))
+    (root / FOLDER).chmod(mode)
 
     assert compiled()(21) == 42
-    assert not marker.exists()
-
-
-def test_planting_works_where_only_the_user_writes(root: Path, tmp_path: Path) -> None:
-    """The test above tests something."""
-    file, marker = use_once(root), tmp_path / "marker"
-    plant(file, marker)
-
-    assert compiled()(21) == 42
-    assert marker.exists()
+    assert not (tmp_path / "marker").exists()
 
 
 @needs_root
-def test_a_stranger_s_folder_is_not_read(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, marker = use_once(root), tmp_path / "marker"
-    plant(file, marker)
-    os.chown(file.parent, STRANGER, STRANGER)
-    _folders.refusal.cache_clear()
+@pytest.mark.parametrize("linked", [False, True])
+def test_another_users_folder_is_not_read(root: Path, tmp_path: Path, linked: bool) -> None:
+    use_once(root)[1].write_bytes(pickle.dumps(Planted(tmp_path / "marker")))
+    folder = root / FOLDER
+    if linked:
+        shutil.move(folder, tmp_path / "elsewhere")
+        folder.symlink_to(tmp_path / "elsewhere")
+    os.chown(folder.resolve(), STRANGER, STRANGER)
 
     assert compiled()(21) == 42
-    assert not marker.exists()
+    assert not (tmp_path / "marker").exists()
 
 
-@needs_root
-def test_a_link_to_a_stranger_s_folder_is_not_read(root: Path, tmp_path: Path) -> None:
-    file, marker = use_once(root), tmp_path / "marker"
-    plant(file, marker)
-    shutil.move(file.parent, tmp_path / "elsewhere")
-    os.chown(tmp_path / "elsewhere", STRANGER, STRANGER)
-    (root / DIGEST).symlink_to(tmp_path / "elsewhere")
-    _folders.refusal.cache_clear()
+def test_a_folder_that_others_may_exchange_is_insecure(tmp_path: Path) -> None:
+    parent = tmp_path / "open"
+    (parent / "mine").mkdir(parents=True, mode=0o700)
+    parent.chmod(0o777)
 
-    assert compiled()(21) == 42
-    assert not marker.exists()
+    assert "other users may write" in insecure_reason(parent / "mine")
+    parent.chmod(0o1777)  # as /tmp: only the owner can rename a file
+    assert not insecure_reason(parent / "mine")
 
 
-def test_a_folder_that_anybody_may_exchange_is_not_read(tmp_path: Path) -> None:
-    open_to_all = tmp_path / "open"
-    (open_to_all / "mine").mkdir(parents=True, mode=0o700)
-    open_to_all.chmod(0o777)
-
-    assert "others may write" in _folders.distrust(open_to_all / "mine")
-    open_to_all.chmod(0o1777)  # as /tmp: nobody moves another's files
-    assert not _folders.distrust(open_to_all / "mine")
-
-
-def test_without_any_place_it_still_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_it_still_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a_file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "below"))
     monkeypatch.setattr("tempfile.tempdir", str(file))
-    store = Store(DIGEST)
+    folder = code_folder()
 
-    assert _compiled(doubled, store, "called")(21) == 42
-    assert str(file) in store.lost()
+    assert jit_into(folder)(doubled)(21) == 42
+    assert folder.path is None
+    assert str(file) in folder.unwritable_reason
+    assert str(file) in folder.status
+    assert str(file) in capsys.readouterr().err
 
 
-def test_old_folders_are_pruned_by_last_use(root: Path) -> None:
-    now = time.time()
-    folders = [root / f"{number:016x}" for number in range(10)]
-    for age, folder in enumerate(folders):
+def test_compiling_is_announced_once_and_only_if_it_takes_long(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A few functions that no command compiled before take no noticeable time."""
+    folder = code_folder()
+    for _ in range(2):
+        jit_into(folder)(doubled)(21)
+        (root / FOLDER / f"{__name__}.doubled.nbi").unlink()
+    assert capsys.readouterr().err.count("compiling a test") == 1
+
+    (root / FOLDER / "last.1.nbc").touch()
+    jit_into(CodeFolder(DIGEST, "a test", last="last"))(doubled)(21)
+    assert capsys.readouterr().err == ""
+
+
+def test_folders_that_were_not_used_for_long_are_deleted(root: Path) -> None:
+    old, recent, other = root / f"tetrarchia-{1:016x}", root / f"tetrarchia-{2:016x}", root / "numba_0123"
+    for folder in (old, recent, other):
         folder.mkdir(parents=True)
-        (folder / _folders.USED).touch()
-        os.utime(folder / _folders.USED, (now, now - age * _folders.DAY * 2))
-    others = [root / "numba_0123", root / f"{99:016x}"]
-    for folder in others:
-        folder.mkdir()
-        (folder / "letter.txt").touch()
-        os.utime(folder, (0, 0))
-    held = _folders.hold(folders[-1])
-    os.utime(folders[-1] / _folders.USED, (0, 0))
-    _folders.prune(root)
+        (folder / "file").touch()
+    for folder in (old, other):
+        os.utime(folder, (0, time.time() - _code_cache.MAX_UNUSED_S - 60))
 
-    assert sorted(root.iterdir()) == sorted([*folders[: _folders.VERSIONS], folders[-1], *others])
-    assert held is not None
-    os.close(held)
-    _folders.prune(root)
-    assert not folders[-1].exists()
+    assert not ensure(root / FOLDER)
+    assert sorted(root.iterdir()) == sorted([recent, other, root / FOLDER])
 
 
-def test_folders_of_today_stay(root: Path) -> None:
-    for number in range(20):
-        (root / f"{number:016x}").mkdir(parents=True)
-    _folders.prune(root)
-
-    assert len(list(root.iterdir())) == 20
-
-
-def test_the_digest_knows_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_OPT", raising=False)
-    ours = _digest(())
-    monkeypatch.setenv("NUMBA_OPT", "3")
-
-    assert _digest(()) != ours
-
-
-def test_the_user_s_own_code_keeps_its_level() -> None:
-    before = numba.config.OPT
-
-    assert numba.njit(doubled)(21) == 42
-    assert numba.config.OPT is before
+def test_other_numba_code_keeps_its_own_cache() -> None:
+    assert not isinstance(numba.njit(doubled, cache=True)._cache, _code_cache.CodeCache)
 
 
 @pytest.mark.slow
-def test_a_home_that_cannot_be_written_is_not_needed(tmp_path: Path) -> None:
-    """A temporary folder of the user's own takes its place."""
+def test_a_temporary_folder_takes_the_place_of_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     first = run(home=tmp_path, HOME=str(tmp_path / "file"))
     again = run(home=tmp_path, HOME=str(tmp_path / "file"))
 
     assert [first[1], again[1]] == ["0", "1"]
-    assert (tmp_path / f"tetrarchia-{os.getuid()}").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / f"tetrarchia-{os.getuid()}").stat().st_mode & 0o022 == 0
 
 
 @pytest.mark.slow
 @needs_root
 def test_a_warm_folder_that_cannot_be_written_is_used() -> None:
-    """As in a container's image: made by root, used by somebody else, who can write nowhere, his home and /tmp included."""
+    """As in a container image: made by root, used by a user who can write nowhere."""
     with tempfile.TemporaryDirectory() as place:  # pytest's own folders are closed to others
         warm, home = Path(place, "warm"), Path(place, "home")
         home.mkdir(mode=0o755)
@@ -266,11 +263,11 @@ def test_a_warm_folder_that_cannot_be_written_is_used() -> None:
 
 @pytest.mark.slow
 def test_two_processes_at_once(tmp_path: Path) -> None:
-    surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "both")}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "both")}
     command = [sys.executable, "-c", ONE_FUNCTION]
-    both = [subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate()[0].split()[0] for process in both]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    results = [process.communicate()[0].split()[0] for process in both]
 
-    assert told[0] == told[1]
-    assert not list(tmp_path.rglob("*.tmp"))
+    assert results[0] == results[1]
+    assert not list(tmp_path.rglob("*.tmp*"))
     assert run(home=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "both"))[1] == "1"

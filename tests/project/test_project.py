@@ -32,7 +32,7 @@ def may_import(name: str) -> bool:
     package, *inner = name.split(".")
     if package == "tetrarchia_env":
         return inner[:1] in (["board"], ["engine"])
-    return package in {"numpy", "numba"} or package in sys.stdlib_module_names
+    return package in {"numpy", "numba", "llvmlite"} or package in sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("source", sorted((ROOT / "tetrarchia_env" / "engine").rglob("*.py")), ids=lambda source: source.stem)

@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.text import Text
 
 from tetrarchia_app.cli.arguments import game_policy
-from tetrarchia_app.cli.machine_code import told_of_cache
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import extra_requirements, install_command
@@ -96,10 +95,8 @@ def doctor(
     The exit code is 1 if something that is installed does not work; optional packages may be missing.
     """
     from tetrarchia_agents.cards import shipped_checkpoints
-    from tetrarchia_agents.compiling import compile_ahead
-    from tetrarchia_agents.search import beam_search
+    from tetrarchia_agents.compiling import cache_status, compile_ahead
     from tetrarchia_app.terminal.printing import ending
-    from tetrarchia_env import batch
 
     report = Report()
     if compile_only:
@@ -111,8 +108,8 @@ def doctor(
         for package in REQUIRED:
             report.check(package, partial(version_of, package, package))
         report.section("Compiled code")
-    report.check("rules", lambda: told_of_cache(batch))
-    report.check("search", lambda: told_of_cache(beam_search))
+    report.check("rules", lambda: cache_status()["rules"])
+    report.check("search", lambda: cache_status()["search"])
     if compile_only:
         return
 
