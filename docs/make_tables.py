@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -24,10 +24,15 @@ from tetrarchia_env.options import Options
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.svg import cutting
+from tetrarchia_eval.page import fill
+from tetrarchia_eval.statistics import wilson
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "main"
 BENCHMARK = DOCS.parent / "benchmarks" / "latest.json"
+CHECKPOINTS = DOCS.parent / "checkpoints"
+PRESETS = {"`small`": "ppo-small", "`ppo`": "ppo-1", "`ppo-more`, from `ppo-1`": "ppo", "`ppo-full-more`, from `ppo-full-1`": "ppo-full"}
+PRESET_LEVELS = ("4200", "4211", "4222")
 SOURCES = ("rulebook", "implied", "play report", "reconstructed")
 MAX_TEXTS_PER_ROW = 4
 BOARD_SVG_SCALE = 1.4
@@ -64,6 +69,7 @@ def pages(folder: Path = DOCS) -> dict[str, str]:
     tables = {
         "environment.md": {"actions": action_table(), "episodes": episode_table(), "legal actions": legal_action_table()},
         "performance.md": performance_tables(),
+        "training.md": {"presets": preset_table()},
         "observation.md": {"layout": layout_table()},
         "agents.md": {"features": feature_table()},
         "board.md": {
@@ -77,17 +83,6 @@ def pages(folder: Path = DOCS) -> dict[str, str]:
     return {name: fill((folder / name).read_text(encoding="utf-8"), parts, name) for name, parts in tables.items()} | {
         "board.svg": board_picture()
     }
-
-
-def fill(text: str, tables: Mapping[str, str], page: str) -> str:
-    """Replace what stands between the markers of each table."""
-    for name, table in tables.items():
-        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-        if not 0 <= text.find(begin) < text.find(end):
-            raise ValueError(f"{page} needs the markers {begin} and {end}, in this order")
-        before, rest = text.split(begin, 1)
-        text = f"{before}{begin}\n{table}\n{end}{rest.split(end, 1)[1]}"
-    return text
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -171,6 +166,29 @@ def legal_action_counts(options: Options) -> np.ndarray:
         batch.step(running, agent.act(running.copy(), legal.copy(), env_ids[rows]), legal)
         games[rows], masks[rows] = running, legal
     return np.concatenate(counts)
+
+
+# --- training.md ---
+
+
+def preset_table() -> str:
+    """Training time and win rates of the checkpoint that each preset produced."""
+
+    def rows() -> Iterator[Sequence[object]]:
+        for preset, checkpoint in PRESETS.items():
+            card = json.loads((CHECKPOINTS / checkpoint / "card.json").read_text(encoding="utf-8"))
+            training = card["training"]
+            warm_start = training["warm_start"] if "expert" in training["warm_start"] else {"seconds": 0}
+            minutes = (training["seconds"] + warm_start["seconds"]) / 60
+            games = [json.loads(line) for line in (RESULTS / f"{checkpoint}.jsonl").read_text(encoding="utf-8").splitlines()[1:]]
+            rates = []
+            for level in PRESET_LEVELS:
+                won = [game["outcome"] == "won" for game in games if game["level"] == level]
+                rate = wilson(sum(won), len(won))
+                rates.append(f"{100 * rate.value:.1f} % ({100 * rate.low:.1f} to {100 * rate.high:.1f})")
+            yield preset, f"`{checkpoint}`", f"{training['timesteps'] / 1e6:.1f} M", f"{minutes:.0f} min", *rates
+
+    return markdown(("preset", "checkpoint", "timesteps", "time", *PRESET_LEVELS), rows())
 
 
 # --- performance.md ---
