@@ -1,4 +1,4 @@
-"""What the command does at its doors: files that cannot be written, names of strangers, closed streams, Ctrl-C while it loads."""
+"""The command line with unwritable files, unsafe names, closed streams, Ctrl-C during imports and shadowing files."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from tetrarchia_env.notation import action_id, record_replay, save_replay
 from tetrarchia_env.options import Options
 
 COMMAND = [sys.executable, "-m", "tetrarchia_app"]
-TOO_LONG = f"{'x' * 250}.json"  # no file system takes it, whoever asks
+TOO_LONG = f"{'x' * 250}.json"  # too long for every file system
 ESCAPE = "\x1b]0;owned\x07"
 
 
@@ -25,13 +25,13 @@ def run(*arguments: str, folder: Path | None = None, **streams: object) -> subpr
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one sentence that the command leaves with, before it prints or writes anything."""
+    """Run a command that must fail before it prints anything; return its one-line message."""
     with pytest.raises(SystemExit) as leaving:
         main(arguments)
-    told = capsys.readouterr()
-    assert (leaving.value.code, told.out) == (2, "")
-    assert len(told.err.splitlines()) == 1
-    return told.err
+    message = capsys.readouterr()
+    assert (leaving.value.code, message.out) == (2, "")
+    assert len(message.err.splitlines()) == 1
+    return message.err
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def replay_file(tmp_path: Path) -> Path:
     [["play", "--save"], ["watch", "--save"], ["watch", "--video"], ["bench", "--out"], ["eval", "--agents", "random", "--table"]],
 )
 @pytest.mark.parametrize("goal", ["too long", "a folder", "a pipe"])
-def test_what_cannot_be_written_is_found_out_before_the_game(
+def test_unwritable_files_are_refused_before_the_game(
     arguments: list[str], goal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ending = {"--video": "gif", "--table": "csv"}.get(arguments[-1], "json")
@@ -61,7 +61,7 @@ def test_what_cannot_be_written_is_found_out_before_the_game(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"folder.{ending}", f"pipe.{ending}"]
 
 
-def test_a_folder_that_may_not_be_written_into_is_found_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_without_write_permission_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def deny(path: Path, *_: object) -> int:
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -71,7 +71,7 @@ def test_a_folder_that_may_not_be_written_into_is_found_out_too(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "video"])
-def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
+def test_the_replay_that_is_read_is_never_overwritten(
     way: str, replay_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(replay_file.parent)
@@ -85,13 +85,13 @@ def test_nothing_takes_the_place_of_the_replay_it_is_made_from(
     goals = {"same": str(replay_file), "relative": f"../{replay_file.parent.name}/game.json", "video": "game.gif"}
     before = replay_file.read_bytes()
 
-    told = refused(capsys, "replay", str(replay_file), "--video" if way == "video" else "--html", goals.get(way, str(other)))
+    message = refused(capsys, "replay", str(replay_file), "--video" if way == "video" else "--html", goals.get(way, str(other)))
 
-    assert "it is the input file" in told
+    assert "it is the input file" in message
     assert replay_file.read_bytes() == before
 
 
-def test_two_goals_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_outputs_must_be_different_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"cannot write game\.gif twice"):
         check_output_paths(Path("game.gif"), tmp_path / "game.gif")
@@ -99,7 +99,7 @@ def test_two_goals_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_of_the_disk_names_the_file(tmp_path: Path) -> None:
+def test_a_disk_error_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"No space left on device: '.*/game\.json'") as full, atomic_write(tmp_path / "game.json"):
         raise OSError(28, "No space left on device")
     assert full.value.filename == str(tmp_path / "game.json")
@@ -117,7 +117,7 @@ def test_a_run_stays_inside_runs(
     assert [path.name for path in tmp_path.rglob("*")] == ["here"]
 
 
-def test_usual_names_of_runs_are_taken() -> None:
+def test_common_names_of_runs_are_accepted() -> None:
     for name in ("mine", "ppo-2.1", "my run", "X_shape", "größer"):
         check_name(name, "the name of a run")
 
@@ -135,14 +135,14 @@ def test_usual_names_of_runs_are_taken() -> None:
         ["watch", f"--{ESCAPE}"],
     ],
 )
-def test_escapes_in_names_are_shown_and_not_obeyed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    told = refused(capsys, *arguments)
+def test_escape_sequences_in_messages_are_escaped(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    message = refused(capsys, *arguments)
 
-    assert all(sign.isprintable() for sign in told.rstrip("\n"))
-    assert "\\x1b" in told
+    assert all(sign.isprintable() for sign in message.rstrip("\n"))
+    assert "\\x1b" in message
 
 
-def test_a_file_with_escapes_in_its_name_is_told_without_them(tmp_path: Path) -> None:
+def test_escape_sequences_in_file_names_are_escaped(tmp_path: Path) -> None:
     shown = run("watch", "--seed", "1", "--save", f"{ESCAPE}.json", folder=tmp_path)
 
     assert shown.returncode == 0
@@ -164,16 +164,16 @@ def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
     assert shown.stderr == ""
 
 
-def test_a_file_written_with_closed_streams_holds_nothing_else(tmp_path: Path) -> None:
+def test_a_file_written_with_closed_streams_contains_only_the_replay(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     subprocess.run(["sh", "-c", f"{sys.executable} -m tetrarchia_app watch --seed 1 --save {file} <&- >&- 2>&-"], check=True)
 
     assert run("replay", str(file)).returncode == 0
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [["--version"], ["levels"], ["watch", "--seed", "1"]])
-def test_output_that_finds_no_room_is_one_sentence(words: list[str]) -> None:
+def test_a_full_output_device_is_one_line(words: list[str]) -> None:
     with open("/dev/full", "w") as full:
         failed = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
@@ -198,7 +198,7 @@ main(["watch"])
 @pytest.mark.parametrize(
     "module", ["tetrarchia_app.cli.app", "typer", "rich.table", "tetrarchia_train.config", "numba", "tetrarchia_env.game"]
 )
-def test_ctrl_c_while_modules_are_loaded_leaves_no_traceback(module: str) -> None:
+def test_ctrl_c_during_imports_prints_no_traceback(module: str) -> None:
     code = LOADING.replace("WHERE", repr(module))
     stopped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
@@ -206,7 +206,7 @@ def test_ctrl_c_while_modules_are_loaded_leaves_no_traceback(module: str) -> Non
     assert stopped.returncode in (130, -signal.SIGINT)  # the second: Python ends itself so after an interrupted `exec`
 
 
-def test_next_to_nothing_is_loaded_before_ctrl_c_is_cared_for() -> None:
+def test_only_the_package_is_imported_before_ctrl_c_is_handled() -> None:
     code = "import sys; before = set(sys.modules); import tetrarchia_app.cli; print(*sorted(set(sys.modules) - before))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
@@ -215,14 +215,14 @@ def test_next_to_nothing_is_loaded_before_ctrl_c_is_cared_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hundredths", range(8, 40, 4))
-def test_ctrl_c_in_the_first_moments_leaves_no_traceback(hundredths: int) -> None:
+def test_ctrl_c_at_the_start_prints_no_traceback(hundredths: int) -> None:
     code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {LOADING.splitlines()[-2]}; main(['watch'])"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(hundredths / 100)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate()
+        _, message = process.communicate()
 
-    assert "Traceback" not in told or "site.py" in told or "tetrarchia" not in told  # Python, or the line above, had not begun
+    assert "Traceback" not in message or "site.py" in message or "tetrarchia" not in message  # Python, or the line above, had not begun
 
 
 SHADOWS = ("numpy", "random", "socket", "typer", "msgspec", "pickle")
@@ -258,9 +258,9 @@ def test_files_in_the_current_folder_shadow_no_module(words: list[str], tmp_path
         (["wach"], "Did you mean 'watch'?"),
     ],
 )
-def test_the_nearest_name_is_told(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_similar_name_is_suggested(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert hint in refused(capsys, *arguments)
 
 
-def test_a_name_like_no_other_gets_no_hint(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_unlike_all_others_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean" not in refused(capsys, "watch", "--agents", "nero")

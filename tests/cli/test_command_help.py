@@ -1,4 +1,4 @@
-"""Help, examples, completion and levels: what a person reads before the first game."""
+"""Help texts, examples, completion and the command `levels`."""
 
 import os
 import re
@@ -33,12 +33,12 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def offered(typed: str) -> list[str]:
-    """What the Tab key offers in fish, a line for each."""
+    """Return the completions in fish."""
     shown = run(_TETRARCHIA_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=f"tetrarchia {typed}")
     return [line.split("\t")[0] for line in shown.stdout.splitlines()]
 
 
-def test_names_are_those_of_the_rules_and_agents() -> None:
+def test_names_are_those_of_the_rules() -> None:
     assert tuple(arguments.VARIANTS) == VARIANTS
     assert tuple(arguments.MODULES) == MODULES
     assert tuple(arguments.SCENARIOS) == SCENARIOS
@@ -66,11 +66,11 @@ def test_help_ends_with_examples_whose_options_exist(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_nothing_in_the_help_is_cut_at_80_columns(command: str) -> None:
+def test_help_is_not_truncated_at_80_columns(command: str) -> None:
     assert "…" not in run(command, "--help", COLUMNS="80").stdout
 
 
-def test_without_words_the_command_shows_its_help() -> None:
+def test_without_arguments_the_command_shows_its_help() -> None:
     shown = run()
 
     assert shown.returncode == 0
@@ -111,7 +111,7 @@ def test_training_options_are_all_in_the_help() -> None:
     assert [*preset_names()] == sorted(file.stem for file in PRESETS.glob("*.yaml"))
 
 
-def test_the_help_waits_for_neither_torch_nor_the_compiler() -> None:
+def test_help_imports_neither_torch_nor_the_compiler() -> None:
     code = "import sys; from tetrarchia_app.cli import app; print(*{'numba', 'numpy', 'torch', 'yaml'}.intersection(sys.modules))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
@@ -143,7 +143,7 @@ def test_the_command_of_a_run_can_be_typed_again() -> None:
         (["--name", "mine", "--resume", "--preset", "ppo"], "resume: a run goes on with the preset"),
     ],
 )
-def test_mistakes_in_training_are_one_sentence(
+def test_wrong_training_options_are_one_line(
     arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
@@ -171,7 +171,7 @@ def test_a_level_in_words() -> None:
         level_in_words("4261")
 
 
-def test_levels_explains_digits_and_lists_what_can_be_added() -> None:
+def test_levels_lists_variants_modules_and_scenarios() -> None:
     shown = run("levels")
 
     assert shown.returncode == 0
@@ -179,7 +179,7 @@ def test_levels_explains_digits_and_lists_what_can_be_added() -> None:
         assert name in shown.stdout
 
 
-def test_the_version_is_told() -> None:
+def test_version() -> None:
     from tetrarchia_env import __version__
 
     assert run("--version").stdout == f"tetrarchia {__version__}\n"

@@ -1,7 +1,7 @@
-"""The pages: every block of code on them runs or says why not, made ones are current, and the site is whole.
+"""The documentation: code blocks run, generated tables are current, and the site builds without a broken link.
 
-A comment directly before a block says what to do with it: `<!-- not run: why -->`, or `<!-- file: name.py -->` for a file that later blocks
-use. The blocks of a page share a folder, and those in Python their names.
+A comment directly before a block changes how it is tested: `<!-- not run: reason -->`, or `<!-- file: name.py -->` for a file that later
+blocks use. The blocks of a page share a folder, and those in Python share their variables.
 """
 
 import os
@@ -23,11 +23,11 @@ from tetrarchia_app.cli.app import app
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
-COPIES = {"contributing.md", "changelog.md"}  # made with the site, of pages that are not ours to run
-PLAYED = {"results.md": "the commands that played all results"}  # pages of commands that nobody waits for
+COPIES = {"contributing.md", "changelog.md"}  # copied when the site is built
+PLAYED = {"results.md": "the commands that played all results"}  # pages whose commands take hours
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
 PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
-COMMANDS = {"tetrarchia", "python", "mkdir"}  # that a block may use unless it is marked
+COMMANDS = {"tetrarchia", "python", "mkdir"}  # allowed in blocks without a mark
 
 PAGES = [ROOT / "README.md", *(page for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("libraries/*.md")]) if page.name not in COPIES)]
 FENCE = re.compile(r"^```[ ]*(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -41,11 +41,11 @@ class Block:
     place: str  # page and line
     language: str
     text: str
-    file: str | None  # that a reader saves it as
-    reason: str | None  # why it is not run
+    file: str | None  # the file name to save it as
+    reason: str | None  # for not running it
 
     def lines(self) -> list[str]:
-        """Commands, without the prompt."""
+        """Return the commands without their prompt."""
         joined = self.text.replace("\\\n", " ")
         return [line.removeprefix("$ ") for line in joined.splitlines() if shlex.split(line, comments=True)]
 
@@ -65,13 +65,13 @@ def run_shell(block: Block, folder: Path) -> None:
         words = [word for word in shlex.split(line, comments=True) if not re.match(r"[A-Z_]+=", word)]
         assert words[0] in COMMANDS, f"{block.place}: {words[0]} is not run here: mark the block <!-- not run: why -->"
         done = subprocess.run(
-            ["bash", "-c", line], cwd=folder, env=surroundings(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True
+            ["bash", "-c", line], cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{block.place}: {line}\n{done.stdout}{done.stderr}"
 
 
-def surroundings(folder: Path) -> dict[str, str]:
-    """As after `pip install`: the command and this Python are found."""
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment in which `tetrarchia` and this Python are on the path."""
     path = folder / ".bin"
     path.mkdir(exist_ok=True)
     for name, words in {"tetrarchia": "-m tetrarchia_app", "python": ""}.items():
@@ -90,7 +90,7 @@ def run(block: Block, folder: Path, names: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_block_says_what_it_is(page: Path) -> None:
+def test_blocks_have_a_known_language(page: Path) -> None:
     assert [block.place for block in blocks(page) if block.language not in PYTHON | SHELL | NEITHER] == []
 
 
@@ -104,9 +104,7 @@ def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             run(block, tmp_path, names)
 
 
-def test_readme_example_tells_how_the_game_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_readme_example_prints_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md"):
         if block.language in PYTHON:
@@ -127,7 +125,7 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_on_pages_needs_nothing_of_the_engine(page: Path) -> None:
+def test_code_on_pages_does_not_import_the_engine(page: Path) -> None:
     assert [block.place for block in blocks(page) if block.language in PYTHON and "tetrarchia_env.engine" in block.text] == []
 
 
@@ -140,7 +138,7 @@ def test_generated_tables_are_current() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` does."""
+    """The site, built as by `make docs`."""
     pytest.importorskip("sphinx")
     pytest.importorskip("furo")
     folder = tmp_path_factory.mktemp("site")

@@ -1,4 +1,4 @@
-"""The examples in docstrings run, and every name of the front door has one."""
+"""The examples in docstrings run, and every public name has one."""
 
 import doctest
 import inspect
@@ -8,7 +8,7 @@ import pytest
 
 import tetrarchia_env
 
-MODULES = {  # and what their examples need beside the game
+MODULES = {  # with the packages that their examples need
     "tetrarchia_env": (),
     "tetrarchia_env.batch": (),
     "tetrarchia_env.board": (),
@@ -43,7 +43,7 @@ def test_examples_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tetrarchia_env.__all__)
-def test_name_of_the_front_door_has_an_example(name: str) -> None:
+def test_public_name_has_an_example(name: str) -> None:
     thing = getattr(tetrarchia_env, name)
 
     assert ">>>" in inspect.getdoc(thing)  # type: ignore[operator]

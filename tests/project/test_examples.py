@@ -1,4 +1,4 @@
-"""The examples run as they stand, and the notebook too; `python tests/project/test_examples.py` keeps the notebook's outputs anew."""
+"""The examples and the notebook run; `python tests/project/test_examples.py` updates the outputs of the notebook."""
 
 import os
 import re
@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 NOTEBOOK = EXAMPLES / "first_hour.ipynb"
-LARGEST = 500_000  # bytes of the notebook, with its pictures
+MAX_NOTEBOOK_BYTES = 500_000
 SLOW = {"from_a_snapshot", "graph_input", "maskable_ppo"}
 NEEDS = {"maskable_ppo": "sb3_contrib"}
-TOLD = {  # what a reader learns from each
+EXPECTED_OUTPUT = {
     "custom_reward": r"subdue +\+0\.\d+ in the mean",
     "from_a_snapshot": r"planner +wins \d+% of \d+ games",
     "graph_input": r"edges +int64 +\(2, \d+\)",
@@ -23,43 +23,43 @@ TOLD = {  # what a reader learns from each
     "own_agent": r"firefighter - greedy: [+-]\d+\.\d%",
     "random_play": r"A game has \d+ turns and \d+ decisions",
 }
-COMPILING = re.compile(r"^tetrarchia: compiling .*\n", re.MULTILINE)  # a first run says so
+COMPILING = re.compile(r"^tetrarchia: compiling .*\n", re.MULTILINE)  # printed by the first run
 KEPT_METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
 
 
 def scripts() -> list[Any]:
-    """Every script there is, so that a new one is tested by itself."""
+    """Return all scripts, so that a new one is tested automatically."""
     names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
     return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [], id=name) for name in names]
 
 
 @pytest.mark.parametrize("name", scripts())
-def test_example_runs_as_it_stands(name: str, tmp_path: Path) -> None:
+def test_example_runs(name: str, tmp_path: Path) -> None:
     pytest.importorskip(NEEDS.get(name, "numpy"))
 
     run = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"],
         cwd=tmp_path,
-        env=surroundings(),
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
     )
 
     assert (run.returncode, COMPILING.sub("", run.stderr)) == (0, "")
-    assert re.search(TOLD.get(name, r"\w"), run.stdout)
+    assert re.search(EXPECTED_OUTPUT.get(name, r"\w"), run.stdout)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_example_says_first_what_it_shows_and_how_long_it_takes(path: Path) -> None:
+def test_example_begins_with_its_purpose_and_duration(path: Path) -> None:
     first_line = path.read_text(encoding="utf-8").partition("\n")[0]
 
     assert re.fullmatch(r'""".+ Takes (seconds|less than a minute)\.', first_line)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.*")), ids=lambda path: path.stem)
-def test_example_needs_nothing_of_the_engine(path: Path) -> None:
+def test_example_does_not_import_the_engine(path: Path) -> None:
     assert "tetrarchia_env.engine" not in path.read_text(encoding="utf-8")
 
 
@@ -69,8 +69,8 @@ def test_a_turn_from_a_snapshot_needs_two_imports() -> None:
     assert len(re.findall(r"^(?:from|import) ", script, re.MULTILINE)) <= 2
 
 
-def surroundings() -> dict[str, str]:
-    """One thread for torch, and the packages of this working copy."""
+def environment() -> dict[str, str]:
+    """Return an environment with one torch thread and the packages of this working copy."""
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",
@@ -82,15 +82,15 @@ def surroundings() -> dict[str, str]:
 def test_notebook_runs_without_an_error_or_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(package)
-    monkeypatch.setenv("PYTHONPATH", surroundings()["PYTHONPATH"])
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
 
     executed = execute(read_notebook(), tmp_path)
 
-    assert troubles(executed) == []
+    assert problems(executed) == []
     assert [kinds(cell) for cell in executed.cells] == [kinds(cell) for cell in read_notebook().cells]
 
 
-def test_notebook_is_kept_with_its_outputs_small_and_without_a_trace_of_the_machine() -> None:
+def test_notebook_has_outputs_is_small_and_contains_no_local_paths() -> None:
     pytest.importorskip("nbformat")
     notebook, text = read_notebook(), NOTEBOOK.read_text(encoding="utf-8")
 
@@ -98,11 +98,11 @@ def test_notebook_is_kept_with_its_outputs_small_and_without_a_trace_of_the_mach
 
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert all(cell.outputs for cell in code)
-    assert troubles(notebook) == []
+    assert problems(notebook) == []
     assert notebook.metadata == KEPT_METADATA
     assert all(cell.metadata == {} for cell in notebook.cells)
     assert not re.search(r"/(home|tmp|root|work|Users)/", text)
-    assert len(text) < LARGEST
+    assert len(text) < MAX_NOTEBOOK_BYTES
 
 
 def read_notebook() -> Any:
@@ -112,7 +112,7 @@ def read_notebook() -> Any:
 
 
 def execute(notebook: Any, folder: Path) -> Any:
-    """The notebook with new outputs, run from this folder; an error in it is a CellExecutionError."""
+    """Run the notebook in a folder and return it with new outputs; raises CellExecutionError."""
     from nbclient import NotebookClient
 
     return NotebookClient(
@@ -126,8 +126,8 @@ def execute(notebook: Any, folder: Path) -> Any:
     ).execute()
 
 
-def troubles(notebook: Any) -> list[str]:
-    """What a reader should not see: errors, warnings, anything on stderr but that something is compiled."""
+def problems(notebook: Any) -> list[str]:
+    """Return errors, warnings and everything else on stderr except the compiler's message."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     errors = [output.evalue for output in outputs if output.output_type == "error"]
     streams = [COMPILING.sub("", output.text) for output in outputs if output.output_type == "stream" and output.name == "stderr"]
@@ -135,13 +135,13 @@ def troubles(notebook: Any) -> list[str]:
 
 
 def kinds(cell: Any) -> set[str]:
-    """What kinds of output a cell has: words, pictures (and not the words that would stand for a picture)."""
+    """Return the kinds of output of a cell: text, pictures (without the alternative text of a picture)."""
     outputs = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
     return {kind for output in outputs for kind in output.get("data", ["words"]) if kind != "text/plain"}
 
 
 def refresh() -> None:
-    """Execute the notebook and keep it with its outputs, without anything that tells of this machine."""
+    """Execute the notebook and write it with its outputs, without details of this machine."""
     import nbformat
 
     notebook = execute(read_notebook(), EXAMPLES)
@@ -149,7 +149,7 @@ def refresh() -> None:
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop("text/plain", None)  # an object's address, another one each time
+            output.get("data", {}).pop("text/plain", None)  # an object's address, different each time
     NOTEBOOK.write_text(nbformat.writes(notebook, indent=1) + "\n", encoding="utf-8")
 
 

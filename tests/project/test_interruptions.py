@@ -1,6 +1,6 @@
-"""kill -9, SIGTERM and a full disk at random moments of `train` and `eval`: when they go on, the end is the same as undisturbed.
+"""kill -9, SIGTERM and a full disk at random moments of `train` and `eval`: after they are continued, the result is the same.
 
-TETRARCHIA_INTERRUPTIONS=50 tries so many moments of each kind instead of a few.
+TETRARCHIA_INTERRUPTIONS=50 tries 50 moments of each kind instead of three.
 """
 
 import json
@@ -45,7 +45,7 @@ def fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="module")
 def undisturbed(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, float]]:
-    """What each command leads to, and the seconds it takes when all is compiled."""
+    """The result of each command and its duration with compiled code."""
     found: dict[str, tuple[object, float]] = {}
     for name, command in [*COMMANDS.items()] * 2:
         folder, began = tmp_path_factory.mktemp(name), time.monotonic()
@@ -56,7 +56,7 @@ def undisturbed(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactor
 
 
 def result(folder: Path) -> object:
-    """Weights and win rates of a run; the games of result files."""
+    """Return the weights and win rates of a run, or the games of result files."""
     if (folder / "out").is_dir():
         return {path.name: re.sub(rb'"seconds":[^]]*', b"", path.read_bytes()) for path in (folder / "out").iterdir()}
     lines = [json.loads(line) for line in (folder / "runs/x/progress.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -64,8 +64,8 @@ def result(folder: Path) -> object:
     return json.loads((folder / "runs/x/final/card.json").read_bytes())["weights"], measured
 
 
-def go_on(fork_server: ForkServer, name: str, folder: Path) -> str:
-    """What a user would type next; what that says."""
+def resume(fork_server: ForkServer, name: str, folder: Path) -> str:
+    """Run the command that continues the work; return its output."""
     if COMMANDS[name][0] == "eval":
         code, text = fork_server.run(COMMANDS[name], folder)
     else:
@@ -101,14 +101,14 @@ def test_signals_at_any_moment(
         command.let_run(moment)
         os.kill(command.pid, sent)
         check_output(command, command.wait(), (0, -sent, 130) if sent == signal.SIGTERM else (0, -sent))
-        text = go_on(fork_server, name, folder)
+        text = resume(fork_server, name, folder)
         assert result(folder) == expected, (moment, text)
         shutil.rmtree(folder)
 
 
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[bool]:
-    """A disk of so many bytes at this folder; whether there is one: only a superuser can make it."""
+    """Mount a disk of this size at a folder; yield whether that succeeded, which needs root."""
     try:
         made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode == 0
     except OSError:
@@ -134,6 +134,6 @@ def test_a_full_disk(name: str, fork_server: ForkServer, undisturbed: dict[str, 
             check_output(command, command.wait(), (0, 2))
             if made:
                 subprocess.run(["mount", "-o", f"remount,size={16 * MEGABYTE}", folder], check=True)
-            text = go_on(fork_server, name, folder)
+            text = resume(fork_server, name, folder)
             assert result(folder) == expected, (size, text)
         shutil.rmtree(folder)

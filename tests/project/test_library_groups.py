@@ -1,4 +1,4 @@
-"""What `.ci/libraries` installs and runs: every example and test of a library belongs to a group, with exact versions."""
+"""The groups of `.ci/libraries`: every library example and test belongs to one, with exact versions."""
 
 import re
 import runpy
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "libraries"
 GROUPS = sorted((EXAMPLES / "requirements").glob("*.txt"))
-SHARED = {"end_game", "four_borders"}  # what the examples have in common
+SHARED = {"end_game", "four_borders"}  # shared by the examples
 PIN = re.compile(r"[\w.-]+(\[[\w,]+\])?==[\w.]+")
 
 
@@ -19,7 +19,7 @@ def named_by(group: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.stem)
-def test_group_has_exact_versions_and_says_why_it_is_one(group: Path) -> None:
+def test_group_has_a_comment_and_exact_versions(group: Path) -> None:
     lines = group.read_text(encoding="utf-8").splitlines()
 
     assert lines[0].startswith("# ")
@@ -27,14 +27,14 @@ def test_group_has_exact_versions_and_says_why_it_is_one(group: Path) -> None:
     assert "torch==2.13.0" in lines
 
 
-def test_every_test_of_a_library_is_run_in_one_group() -> None:
+def test_every_library_test_is_in_one_group() -> None:
     named = [name for group in GROUPS for name in named_by(group)]
     wanted = {str(path.relative_to(ROOT)) for where in ("libraries/test_*.py", "*/test_ray_*.py") for path in ROOT.glob(f"tests/{where}")}
 
     assert sorted(named) == sorted(wanted)
 
 
-def test_every_example_has_a_test_and_is_on_a_page() -> None:
+def test_every_example_has_a_test_and_a_page() -> None:
     tests, pages = (
         "".join(path.read_text(encoding="utf-8") for path in ROOT.glob(where)) for where in ("tests/libraries/*.py", "docs/libraries/*.md")
     )
@@ -44,18 +44,18 @@ def test_every_example_has_a_test_and_is_on_a_page() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_example_needs_nothing_of_the_engine(path: Path) -> None:
+def test_example_does_not_import_the_engine(path: Path) -> None:
     assert "tetrarchia_env.engine" not in path.read_text(encoding="utf-8")
 
 
-def test_lowest_versions_are_those_of_the_ranges() -> None:
+def test_lowest_versions_are_those_of_pyproject() -> None:
     found = runpy.run_path(str(ROOT / ".ci" / "lowest.py"))["lowest"]()
 
     assert {"gymnasium==1.1", "numpy==2.0", "stable-baselines3==2.6"} <= set(found)
     assert not any(one.startswith("torch") for one in found)
 
 
-def test_unknown_group_gets_one_sentence() -> None:
+def test_unknown_group_is_one_line() -> None:
     done = subprocess.run(["bash", ROOT / ".ci" / "libraries", "keras"], capture_output=True, text=True, check=False)
 
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""What is installed: types, one version, a changelog, and checkpoints that are found from anywhere."""
+"""Packaging: types, version, changelog, and the search for checkpoints."""
 
 import re
 import tomllib
@@ -25,7 +25,7 @@ def test_every_package_is_typed(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 
 
-def test_the_wheel_holds_the_checkpoints_where_agents_look() -> None:
+def test_the_wheel_contains_the_checkpoints_where_agents_look() -> None:
     assert {*WHEEL["only-include"]} == {*WHEEL["packages"], "checkpoints"}
     assert WHEEL["sources"]["checkpoints"] == "tetrarchia_agents/shipped"
     assert ROOT / "checkpoints" == cards.CHECKPOINTS
@@ -44,7 +44,7 @@ def test_the_changelog_begins_with_this_version() -> None:
     assert versions[0] == tetrarchia_env.__version__
 
 
-def test_a_bare_name_is_the_projects_own_before_a_folder_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bare_name_is_a_shipped_checkpoint_before_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "own"
     checkpoint(own / "ppo")
     checkpoint(tmp_path / "ppo")

@@ -1,4 +1,4 @@
-"""The project itself: what the engine imports, what the wheel holds, what is pinned, where the pages link to."""
+"""The repository: imports of the engine, packages of the wheel, pinned versions, links of the pages."""
 
 import ast
 import re
@@ -36,11 +36,11 @@ def may_import(name: str) -> bool:
 
 
 @pytest.mark.parametrize("source", sorted((ROOT / "tetrarchia_env" / "engine").rglob("*.py")), ids=lambda source: source.stem)
-def test_engine_names_only_numpy_numba_board_and_itself(source: Path) -> None:
+def test_engine_imports_only_numpy_numba_board_and_itself(source: Path) -> None:
     assert {name for name in imported_names(source) if not may_import(name)} == set()
 
 
-def test_engine_loads_no_reinforcement_learning_library() -> None:
+def test_engine_imports_no_reinforcement_learning_library() -> None:
     script = "import sys, tetrarchia_env.engine.turn; print({'pettingzoo', 'stable_baselines3', 'torch'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
@@ -56,7 +56,7 @@ def test_version_is_well_formed() -> None:
     assert str(Version(tetrarchia_env.__version__)) == tetrarchia_env.__version__
 
 
-def test_constraints_pin_what_the_set_up_installs() -> None:
+def test_constraints_pin_all_requirements() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {canonicalize_name(line.partition("==")[0]) for line in lines if "==" in line}
     asked = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]

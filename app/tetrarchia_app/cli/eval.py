@@ -68,7 +68,7 @@ def eval_(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Another line-up to compare with on the same seeds; may be repeated",
+            help="Line-up to compare with on the same seeds; may be repeated",
             rich_help_panel=PLAYERS,
             autocompletion=complete_agents,
         ),
