@@ -1,9 +1,6 @@
 """The observation tells everything but the dice, and what it works out beside that is right."""
 
 import hashlib
-import re
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,17 +164,3 @@ def test_pending_reaction_shows() -> None:
     assert view.foe[0].nonzero()[0].tolist() == [BOARD.space_id("DACIA")]
     assert view.combat_margin[0] == np.float32((1 + 1 - 7) / 8)
     assert game["passing"][0] == NOBODY
-
-
-def test_the_page_is_current() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    maker = runpy.run_path(str(docs / "make_observation.py"))
-    assert (docs / "observation.md").read_text(encoding="utf-8") == maker["page"]()
-
-
-def test_the_pages_example_runs() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "observation.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        names: dict[str, object] = {}
-        exec(compile(block, "docs/observation.md", "exec"), names)
-        assert "views" in names
