@@ -86,9 +86,8 @@ def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStat
     copies = games.copy()
     copies["dice"] = rngs
     actions = checked_actions(agent.act(copies, masks.copy(), env_ids.copy()), len(games))
-    rows = np.arange(len(games))
     is_legal = (actions >= 0) & (actions < masks.shape[1])
-    is_legal &= masks[rows, np.where(is_legal, actions, 0)] != 0
+    is_legal &= masks[np.arange(len(games)), np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():
         wrong = np.flatnonzero(~is_legal).tolist()
         raise IllegalActionsError(actions, {row: illegal_action_message(int(actions[row]), masks[row], f"in game {row}") for row in wrong})

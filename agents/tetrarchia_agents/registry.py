@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Player = TypeVar("Player")
 
-# R13.1: the player of each Emperor in turn order, by the number of players. Of three, the first plays Diocletian and his Caesar; which
-# of the two couples shares a player is the players' choice.
+# R13.1: the player of each Emperor in turn order, by the number of players. Of three, the first plays Diocletian and Galerius; which of
+# the two couples shares a player is the players' choice.
 PLAYERS = {1: (0, 0, 0, 0), 2: (0, 0, 1, 1), 3: (0, 0, 1, 2), 4: (0, 1, 2, 3)}
 
 

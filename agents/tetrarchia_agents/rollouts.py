@@ -81,7 +81,8 @@ class TeamPolicy:
             rows = np.flatnonzero(self._agent_of[emperors] == number)
             if len(rows):
                 start = time.perf_counter()
-                actions[rows] = ask(agent, games[rows], masks[rows], env_ids[rows], rngs[rows])
+                own = slice(None) if len(rows) == len(games) else rows  # a view where possible: `ask` makes the copy
+                actions[rows] = ask(agent, games[own], masks[own], env_ids[own], rngs[own])
                 self.seconds[env_ids[rows], emperors[rows]] += (time.perf_counter() - start) / len(rows)
         self.decisions[env_ids, emperors] += 1
         return actions

@@ -1,4 +1,4 @@
-"""Agents by name, with options and fingerprints; who plays whom (R13.1); the page about them."""
+"""Agents by name, their options and fingerprints, and who plays whom (R13.1)."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ from tetrarchia_env.errors import TetrarchiaError
     [("A", "AAAA"), ("AB", "AABB"), ("ABC", "AABC"), ("ABCD", "ABCD")],
 )
 def test_one_to_four_players_share_the_emperors_r13_1(players: str, emperors: str) -> None:
-    """R13.1: two have a couple each; of three, the player of Diocletian decides for his Caesar too."""
+    """R13.1: two have a couple each; of three, the player of Diocletian also decides for Galerius."""
     assert "".join(assign_players(players)) == emperors
 
 
@@ -39,12 +39,12 @@ def test_one_to_four_players_share_the_emperors_r13_1(players: str, emperors: st
         ("random,greedy,planner,random", None, [RandomAgent, GreedyAgent, PlannerAgent, RandomAgent]),
     ],
 )
-def test_a_name_for_each_player_r13_1(names: str, players: int | None, kinds: list[type]) -> None:
+def test_names_are_assigned_to_players_r13_1(names: str, players: int | None, kinds: list[type]) -> None:
     assert [type(agent) for agent in make_agents(names, players)] == kinds
 
 
-def test_players_of_one_name_are_agents_of_their_own_r13_1() -> None:
-    """R13.1: one player's agent is the same for all his Emperors; another player has another."""
+def test_players_have_different_agents_r13_1() -> None:
+    """R13.1: the Emperors of one player share an agent; other players have other agents."""
     assert [len({id(agent) for agent in make_agents("planner", players)}) for players in (None, 1, 2, 3, 4)] == [1, 1, 2, 3, 4]
 
 
@@ -63,7 +63,7 @@ def test_players_of_one_name_are_agents_of_their_own_r13_1() -> None:
         ("planner:128:ends=128", PlannerAgent(beam=128, ends=128)),
     ],
 )
-def test_options_stand_after_colons(text: str, agent: Agent) -> None:
+def test_options_follow_after_colons(text: str, agent: Agent) -> None:
     assert repr(make_agent(text)) == repr(agent)
 
 
@@ -132,13 +132,13 @@ class Renamed(Forgetful):
 
 
 @pytest.mark.parametrize("agent", [PlannerAgent, GreedyAgent])
-def test_other_weights_make_another_agent(agent: type[PlannerAgent] | type[GreedyAgent]) -> None:
+def test_other_weights_change_the_fingerprint(agent: type[PlannerAgent] | type[GreedyAgent]) -> None:
     other = agent()
     other.weights["revolts"] += 1e-6
     assert fingerprint(other) != fingerprint(agent())
 
 
-def test_other_choices_make_another_agent_and_other_names_do_not() -> None:
+def test_other_actions_change_the_fingerprint_and_other_names_do_not() -> None:
     assert fingerprint(PlannerAgent(beam=1, ends=1)) != fingerprint(PlannerAgent())
     assert fingerprint(Renamed()) == fingerprint(Forgetful())
 
@@ -151,7 +151,7 @@ class Careful(Forgetful):
     folder: str = field(default="here", metadata={"fingerprint": False})
 
 
-def test_other_options_make_another_fingerprint() -> None:
+def test_other_options_change_the_fingerprint() -> None:
     assert fingerprint(Careful(margin=0.25)) != fingerprint(Careful())
     assert fingerprint(Careful(folder="there")) == fingerprint(Careful())
 
@@ -162,7 +162,7 @@ def test_search_widths_have_different_fingerprints() -> None:
     assert len({fingerprint(make_agent(name)) for name in names}) == len(names)
 
 
-def test_agents_have_fingerprints_of_their_own() -> None:
+def test_agents_have_different_fingerprints() -> None:
     prints = [fingerprint(agent) for agent in (RandomAgent(), GreedyAgent(), PlannerAgent(), Forgetful())]
     assert len(set(prints)) == 4
     assert all(re.fullmatch("[0-9a-f]{12}", one) for one in prints)
@@ -171,7 +171,7 @@ def test_agents_have_fingerprints_of_their_own() -> None:
 # A class of your own
 
 
-def test_anybodys_own_class_is_named_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_is_named_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_first.py").write_text(
         "from dataclasses import dataclass\n"
         "from tetrarchia_env.agent import Agent\n"
@@ -186,7 +186,7 @@ def test_anybodys_own_class_is_named_by_its_module(tmp_path: Path, monkeypatch: 
     agent = make_agent("own_first.First:share=0.5")
 
     assert (type(agent).__name__, agent.share) == ("First", 0.5)  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match=r"agent own_first\.Last: there is no Last in .*own_first\.py"):
+    with pytest.raises(TetrarchiaError, match=r"agent own_first\.Last: there is no Last in .*own_first\.py"):
         make_agent("own_first.Last")
-    with pytest.raises(ValueError, match=r"agent nowhere\.First: No module named 'nowhere'"):
+    with pytest.raises(TetrarchiaError, match=r"agent nowhere\.First: No module named 'nowhere'"):
         make_agent("nowhere.First")

@@ -82,7 +82,7 @@ def attacked(changes: Changes, text: str, dice: tuple[int, int]) -> Games:
 
 @pytest.mark.parametrize(("changes", "text"), ATTACKS.values(), ids=ATTACKS)
 def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> None:
-    """R5.1, R5.4, R4.7, R10.5, R11: each of the 36 rolls leaves one of the three records, and they are as likely as told."""
+    """R5.1, R5.4, R4.7, R10.5, R11: each of the 36 rolls leaves one of the three records, with the computed probabilities."""
     action, settled = action_id(text), {}
     for result in (1, 0, -1):
         game = position(**changes)
@@ -98,7 +98,7 @@ def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> No
     assert attack_odds(position(**changes)[0], action) == pytest.approx([seen.count(result) / 36 for result in (1, 0, -1)])
 
 
-def test_an_attack_is_what_is_called_so() -> None:
+def test_is_attack_agrees_with_action_texts() -> None:
     assert [action for action in range(ACTIONS) if is_attack(action) != ("attack" in action_text(action))] == []
 
 
@@ -121,7 +121,7 @@ def worth_of_end(game: Games, rng: int) -> float:
     ],
     ids=["nothing", "uprising", "expelled", "no Unrest left", "no Revolt left"],
 )
-def test_the_end_of_a_turn_is_worth_the_mean_of_the_36_strikes(changes: Changes) -> None:
+def test_the_value_of_ending_a_turn_is_the_mean_over_36_strikes(changes: Changes) -> None:
     """R6.3: exactly, where no other die falls."""
     values = []
     for region, number in np.ndindex(6, 6):
@@ -148,7 +148,7 @@ NO_WAY_IN: Changes = {  # R3.3: while both armies and Constantius are there, Gal
 
 
 @pytest.mark.parametrize("changes", [STORMY, STORMY | REACTIONS, NO_WAY_IN], ids=["base", "reactions", "no way in"])
-def test_the_end_of_a_turn_is_worth_what_comes_of_it(changes: Changes) -> None:
+def test_the_value_of_ending_a_turn_is_the_mean_over_sampled_dice(changes: Changes) -> None:
     """R6 to R8, R10.1 with reactions declined: within four standard errors of what the engine plays."""
     start = position(**changes)
     games = np.repeat(start, 6000)
@@ -160,13 +160,13 @@ def test_the_end_of_a_turn_is_worth_what_comes_of_it(changes: Changes) -> None:
         step(part, np.full(len(part), ACCEPT), part_masks)
         games[waiting], masks[waiting] = part, part_masks
     played = np.array([win_probability(game, WEIGHTS) for game in games])
-    told = np.array([worth_of_end(start, int(rng)) for rng in np.random.default_rng(1).integers(1, 2**63, 300)])
-    error = np.hypot(played.std() / len(played) ** 0.5, told.std() / len(told) ** 0.5)
+    computed = np.array([worth_of_end(start, int(rng)) for rng in np.random.default_rng(1).integers(1, 2**63, 300)])
+    error = np.hypot(played.std() / len(played) ** 0.5, computed.std() / len(computed) ** 0.5)
     assert error < 0.01
-    assert abs(played.mean() - told.mean()) < 4 * error
+    assert abs(played.mean() - computed.mean()) < 4 * error
 
 
-def test_the_end_of_a_game_is_worth_its_outcome() -> None:
+def test_the_value_of_a_finished_game_is_its_outcome() -> None:
     """R9: no Barbarian phase follows."""
     won = position(tokens=dict.fromkeys(BORDERS[1:], "galerius"), supply={"galerius": 0}, emperors={"diocletian": BORDERS[0]})
     lost = position(armies=[["LVCANIA", "IV", "army"]], dice=(5, 6))
@@ -174,7 +174,7 @@ def test_the_end_of_a_game_is_worth_its_outcome() -> None:
     assert (worth_of_end(won, 1), worth_of_end(lost, 1)) == (1, 0)
 
 
-def test_the_game_looked_at_stays_as_it_is() -> None:
+def test_evaluation_does_not_change_the_game() -> None:
     game = position(**STORMY)
     before = game.tobytes()
     worth_of_end(game, 7)

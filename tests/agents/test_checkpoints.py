@@ -19,6 +19,7 @@ from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.engine.dice import rng_states  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
 SMALL = NetworkConfig(node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
@@ -58,7 +59,7 @@ def test_a_new_process_plays_the_same_actions(saved: Path) -> None:
     assert other.stdout.strip() == games.tobytes().hex()
 
 
-def test_the_card_tells_how_it_was_made(saved: Path) -> None:
+def test_the_card_describes_the_training(saved: Path) -> None:
     card = load_checkpoint(saved).card
 
     assert card["training"] == {"steps": 1}
@@ -66,7 +67,7 @@ def test_the_card_tells_how_it_was_made(saved: Path) -> None:
     assert card["network"]["node_dim"] == 8
 
 
-def test_half_the_bits_are_half_the_size(saved: Path, tmp_path: Path) -> None:
+def test_half_precision_halves_the_file(saved: Path, tmp_path: Path) -> None:
     loaded = load_checkpoint(saved)
 
     save_checkpoint(tmp_path / "half", loaded.network, SMALL, {}, half=True)
@@ -80,14 +81,14 @@ def test_checkpoints_are_found_by_name(saved: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(checkpoints, "CHECKPOINTS", saved.parent)
 
     assert load_checkpoint("small").config == SMALL
-    with pytest.raises(ValueError, match=r"no checkpoint 'smaller' \(did you mean small\?\): .* one of small$"):
+    with pytest.raises(TetrarchiaError, match=r"no checkpoint 'smaller' \(did you mean small\?\): .* one of small$"):
         load_checkpoint("smaller")
 
 
 def test_another_observation_layout_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "layout_digest", lambda: "another")
 
-    with pytest.raises(ValueError, match="was made for another observation layout"):
+    with pytest.raises(TetrarchiaError, match="was made for another observation layout"):
         load_checkpoint(saved)
 
 
@@ -96,14 +97,14 @@ def test_damaged_weights_are_refused(saved: Path) -> None:
     content[-1] ^= 1
     (saved / WEIGHTS).write_bytes(content)
 
-    with pytest.raises(ValueError, match=r"is damaged: weights.safetensors does not have the digest"):
+    with pytest.raises(TetrarchiaError, match=r"is damaged: weights.safetensors does not have the digest"):
         load_checkpoint(saved)
 
 
 def test_missing_weights_are_refused(saved: Path) -> None:
     (saved / WEIGHTS).unlink()
 
-    with pytest.raises(ValueError, match=r"weights.safetensors cannot be read"):
+    with pytest.raises(TetrarchiaError, match=r"weights.safetensors cannot be read"):
         load_checkpoint(saved)
 
 
@@ -111,7 +112,7 @@ def test_missing_weights_are_refused(saved: Path) -> None:
 def test_a_damaged_card_is_refused(saved: Path, text: str) -> None:
     (saved / CARD).write_text(text)
 
-    with pytest.raises(ValueError, match="the card"):
+    with pytest.raises(TetrarchiaError, match="the card"):
         load_checkpoint(saved)
 
 
@@ -120,24 +121,24 @@ def test_a_card_that_does_not_fit_the_weights_is_refused(saved: Path, network: d
     card = json.loads((saved / CARD).read_text())
     (saved / CARD).write_text(json.dumps(card | {"network": network}))
 
-    with pytest.raises(ValueError, match=r"^(checkpoint|network)") as refusal:
+    with pytest.raises(TetrarchiaError, match=r"^(checkpoint|network)") as refusal:
         load_checkpoint(saved)
     assert "\n" not in str(refusal.value)
 
 
 def rewrite(saved: Path, content: bytes | None = None, **card: object) -> None:
-    """Other weights or another card, with a digest that fits."""
+    """Replace the weights or entries of the card, with a matching digest."""
     content = (saved / WEIGHTS).read_bytes() if content is None else content
-    told = json.loads((saved / CARD).read_text()) | {"weights_sha256": sha256(content).hexdigest()} | card
+    content_of_card = json.loads((saved / CARD).read_text()) | {"weights_sha256": sha256(content).hexdigest()} | card
     (saved / WEIGHTS).write_bytes(content)
-    (saved / CARD).write_text(json.dumps(told))
+    (saved / CARD).write_text(json.dumps(content_of_card))
 
 
 def refusal_of(saved: Path) -> str:
-    """In one line, and before much memory is asked for."""
+    """Return the message; it has one line, and little memory was allocated before."""
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"^checkpoint ") as refusal:
+        with pytest.raises(TetrarchiaError, match=r"^checkpoint ") as refusal:
             load_checkpoint(saved)
         assert tracemalloc.get_traced_memory()[1] < 50_000_000
     finally:
@@ -159,7 +160,7 @@ def refusal_of(saved: Path) -> str:
         (None, "card and weights do not fit"),
     ],
 )
-def test_a_card_that_asks_for_more_than_the_weights_hold_is_refused_before_they_are_made(
+def test_a_card_that_does_not_match_the_header_is_refused_before_allocation(
     saved: Path, monkeypatch: pytest.MonkeyPatch, network: object, words: str
 ) -> None:
     made: list[str] = []
@@ -170,7 +171,7 @@ def test_a_card_that_asks_for_more_than_the_weights_hold_is_refused_before_they_
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_weights_that_are_no_numbers_are_refused(saved: Path, number: float) -> None:
+def test_nan_and_infinite_weights_are_refused(saved: Path, number: float) -> None:
     network = load_checkpoint(saved).network
     with torch.no_grad():
         next(network.parameters())[0] = number
@@ -181,12 +182,12 @@ def test_weights_that_are_no_numbers_are_refused(saved: Path, number: float) -> 
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 8, b"\x02" + bytes(7) + b"{}", b"\x02" + bytes(7) + b"[]", (200_000).to_bytes(8, "little") + b"[" * 200_000]
 )
-def test_weights_without_a_table_are_refused(saved: Path, content: bytes) -> None:
+def test_weights_without_a_header_are_refused(saved: Path, content: bytes) -> None:
     rewrite(saved, content)
     assert "card and weights do not fit" in refusal_of(saved)
 
 
-def test_weights_of_other_kinds_are_refused(saved: Path) -> None:
+def test_weights_of_other_dtypes_are_refused(saved: Path) -> None:
     rewrite(saved, (saved / WEIGHTS).read_bytes().replace(b'"F32"', b'"I32"'))
     assert "F32 or F16 or BF16" in refusal_of(saved)
 
@@ -206,11 +207,11 @@ def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
     batch.playout(games, masks, rng_states(np.arange(64, dtype=np.uint64)), steps=20)
     running = np.flatnonzero(masks.any(axis=1))
 
-    with pytest.raises(ValueError, match="knows 109 actions; this game"):
+    with pytest.raises(TetrarchiaError, match="knows 109 actions; this game"):
         PPOAgent(str(saved)).act(games[running], masks[running], running)
 
 
-def test_positions_are_judged_for_a_search(saved: Path) -> None:
+def test_positions_are_evaluated_for_a_search(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.arange(8))
 
     log_priors, values = PPOAgent(str(saved)).evaluate(games)
@@ -220,7 +221,7 @@ def test_positions_are_judged_for_a_search(saved: Path) -> None:
     assert values.shape == (8,)
 
 
-def test_with_a_temperature_it_draws_by_the_games_word(saved: Path) -> None:
+def test_with_a_temperature_it_samples_with_the_games_rng_state(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.zeros(2000, dtype=int))
     games["dice"] = rng_states(np.arange(2000, dtype=np.uint64))
     agent = PPOAgent(str(saved), temperature=1.0)
@@ -230,11 +231,11 @@ def test_with_a_temperature_it_draws_by_the_games_word(saved: Path) -> None:
     shares = np.bincount(actions, minlength=109) / 2000
     assert (actions == agent.act(games, masks, np.arange(2000))).all()
     assert np.allclose(shares, np.exp(agent.evaluate(games[:1])[0][0]), atol=0.05)
-    with pytest.raises(ValueError, match="ppo:temperature must be"):
+    with pytest.raises(TetrarchiaError, match="ppo:temperature must be"):
         PPOAgent(str(saved), temperature=-1)
 
 
-def test_a_judgement_does_not_depend_on_how_many_games_are_judged(saved: Path) -> None:
+def test_evaluation_does_not_depend_on_the_batch_size(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.arange(100))
     batch.playout(games, masks, rng_states(np.arange(100, dtype=np.uint64)), steps=20)
     agent = PPOAgent(str(saved))

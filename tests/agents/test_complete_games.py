@@ -1,4 +1,4 @@
-"""Whole games between agents: who is asked what, and that a game played by hand ends the same."""
+"""Games between agents: which agent decides, and equality with a game played step by step."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modu
 
 
 @pytest.mark.parametrize("options", [Options(level="4200"), EVERYTHING, Options(scenario="danube_wars", max_turns=5)])
-def test_a_game_played_by_hand_ends_the_same(options: Options) -> None:
+def test_a_game_played_step_by_step_ends_the_same(options: Options) -> None:
     (played,) = play_games(options, make_agents("random"), 11, agents_seed=2)
     team, env_id, actions = TeamPolicy(make_agents("random"), 1, 2), np.array([0]), []
     games, masks = new_games(options, 11)
@@ -53,7 +53,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
     assert len({game.ask(agent) for _ in range(20)}) == 1
 
 
-def test_each_player_decides_for_his_emperors_only() -> None:
+def test_each_player_decides_only_for_own_emperors() -> None:
     """R13.1: two players, the East and the West."""
     east, west = Witness(notes=[]), Witness(notes=[])
     play_games(EVERYTHING, (east, east, west, west), range(4), 0)
@@ -61,14 +61,14 @@ def test_each_player_decides_for_his_emperors_only() -> None:
     assert decided == [{0, 1}, {2, 3}]
 
 
-def test_an_agent_is_told_once_of_each_game() -> None:
+def test_begin_is_called_once_per_game() -> None:
     agent = Witness(notes=[])
     play_games(Options(), (agent,) * 4, range(5), 0)
     assert agent.notes[0] == ("begin", [0, 1, 2, 3, 4])
     assert [note[0] for note in agent.notes[1:]] == ["act"] * (len(agent.notes) - 1)
 
 
-def test_nobody_is_asked_about_a_finished_game_or_sees_its_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_see_neither_finished_games_nor_real_dice(monkeypatch: pytest.MonkeyPatch) -> None:
     real: list[Games] = []
     agent = Witness(notes=[])
 

@@ -14,6 +14,7 @@ from tetrarchia_agents.luck_adjusted import analyze, analyze_replay, replay_posi
 from tetrarchia_agents.position_analysis import Critic, make_critic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.board import EMPERORS  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.game_analysis import GameAnalysis  # noqa: E402
 from tetrarchia_env.notation import Replay, action_id, record_replay  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
@@ -46,7 +47,7 @@ def games_of_the_policy(seeds: range) -> list[Replay]:
     return [record_replay(Options(level="4222"), seed, actions) for seed, actions in zip(seeds, played, strict=True)]
 
 
-def test_choices_and_luck_sum_up_to_the_outcome_less_the_chance_at_the_beginning() -> None:
+def test_choices_and_luck_sum_up_to_the_outcome_minus_the_initial_win_probability() -> None:
     found = analysis()
 
     assert RANDOM.final["outcome"] == "rome fell"
@@ -55,7 +56,7 @@ def test_choices_and_luck_sum_up_to_the_outcome_less_the_chance_at_the_beginning
     assert sum(turn.choice + turn.luck for turn in found.turns) == pytest.approx(total, abs=1e-12)
 
 
-def test_every_decision_and_turn_is_there_with_its_words() -> None:
+def test_every_decision_and_turn_is_included() -> None:
     found = analysis()
 
     assert [one.action for one in found.decisions] == [text for _, text in RANDOM.actions]
@@ -64,7 +65,7 @@ def test_every_decision_and_turn_is_there_with_its_words() -> None:
     assert len(found.win_probabilities) == len(RANDOM.actions) + 1
 
 
-def test_without_dice_there_is_no_luck_and_with_them_there_is() -> None:
+def test_luck_occurs_only_with_dice() -> None:
     positions = replay_positions(RANDOM)
     rolled = positions["dice"][1:] != positions["dice"][:-1]
 
@@ -74,7 +75,7 @@ def test_without_dice_there_is_no_luck_and_with_them_there_is() -> None:
     assert (luck[rolled][:-1] != 0).all()  # the last dice let Rome fall however they fall
 
 
-def test_the_worst_choices_are_those_that_a_better_action_was_known_for() -> None:
+def test_the_worst_decisions_have_the_highest_regret() -> None:
     found = analysis()
 
     regrets = [one.regret for one in found.decisions]
@@ -84,7 +85,7 @@ def test_the_worst_choices_are_those_that_a_better_action_was_known_for() -> Non
         assert found.decisions[place].best.text != found.decisions[place].action
 
 
-def test_a_stretch_of_a_game_is_analysed_as_in_the_whole() -> None:
+def test_part_of_a_game_is_analyzed_as_in_the_full_game() -> None:
     positions, actions = replay_positions(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
 
     some = analyze(critic(), positions[8:15], actions[8:14], NUM_ROLLS)
@@ -94,17 +95,17 @@ def test_a_stretch_of_a_game_is_analysed_as_in_the_whole() -> None:
 
 
 def test_actions_and_positions_must_fit() -> None:
-    with pytest.raises(ValueError, match="2 actions need 3 positions; got 2"):
+    with pytest.raises(TetrarchiaError, match="2 actions need 3 positions; got 2"):
         analyze(critic(), replay_positions(RANDOM)[:2], np.array([8, 9]))
 
 
 def test_the_network_must_know_the_actions_of_the_game() -> None:
-    with pytest.raises(ValueError, match="knows 109 actions; this game"):
+    with pytest.raises(TetrarchiaError, match="knows 109 actions; this game"):
         analyze_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
 
 
 @pytest.mark.slow
-def test_luck_is_0_in_the_mean_and_explains_most_of_an_outcome() -> None:
+def test_luck_has_mean_0_and_explains_most_of_the_outcome() -> None:
     found = [analyze_replay(critic(), replay, NUM_ROLLS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
 
     luck = np.array([sum(turn.luck for turn in one.turns) for one in found])

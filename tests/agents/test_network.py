@@ -18,6 +18,7 @@ from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.board import BOARD  # noqa: E402
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, MOVE  # noqa: E402
 from tetrarchia_env.engine.dice import rng_states  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
 SMALL = {"node_dim": 8, "encoder_layers": 1, "readout_dim": 4, "hidden_dim": 32}
@@ -55,7 +56,7 @@ def test_illegal_actions_have_no_probability(config: NetworkConfig) -> None:
     assert torch.allclose(probabilities.sum(dim=1), torch.ones(len(games)))
 
 
-def test_drawn_actions_are_legal() -> None:
+def test_sampled_actions_are_legal() -> None:
     pytest.importorskip("sb3_contrib")
     from tetrarchia_train.policy import sample_actions
 
@@ -67,7 +68,7 @@ def test_drawn_actions_are_legal() -> None:
         assert legal.gather(1, sample_actions(log_probs).unsqueeze(1)).all()
 
 
-def test_draws_follow_the_probabilities() -> None:
+def test_samples_follow_the_probabilities() -> None:
     pytest.importorskip("sb3_contrib")
     from tetrarchia_train.policy import sample_actions
 
@@ -79,7 +80,7 @@ def test_draws_follow_the_probabilities() -> None:
     assert torch.allclose(shares, torch.tensor([0.5, 0.0, 0.2, 0.3]), atol=0.02)
 
 
-def test_a_new_network_prefers_next_to_nothing() -> None:
+def test_a_new_network_is_almost_uniform() -> None:
     games, masks = midgame()
     legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
 
@@ -102,7 +103,7 @@ def test_pointers_reach_the_actions_that_name_a_space() -> None:
     assert (spread == 0).sum() == 13 + 7 + 3  # end to enter capital; imperivm to attack PIRATES; the Dux's three
 
 
-def test_each_emperor_has_his_own_network() -> None:
+def test_each_emperor_has_a_network() -> None:
     games, _ = midgame()
     seen = torch.from_numpy(batch.observe(games))
     four = make_network(NetworkConfig(policies=4, **SMALL))
@@ -117,7 +118,7 @@ def test_each_emperor_has_his_own_network() -> None:
         assert torch.allclose(values[row], each[emperor][1][row], atol=1e-6)
 
 
-def test_spaces_hear_their_neighbours_first() -> None:
+def test_messages_come_from_neighbors_first() -> None:
     adjacency = board_adjacency().numpy()
 
     assert np.allclose(adjacency.sum(axis=1), 1)
@@ -125,7 +126,7 @@ def test_spaces_hear_their_neighbours_first() -> None:
     assert (adjacency[BOARD.links > 0] > 0).all()
 
 
-def test_only_the_value_is_trained_when_asked() -> None:
+def test_train_value_only_freezes_all_other_parameters() -> None:
     network = make_network(NetworkConfig(**SMALL))
 
     network.train_value_only(True)
@@ -137,13 +138,13 @@ def test_only_the_value_is_trained_when_asked() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"node_dim": 0}, {"encoder_layers": True}, {"hidden_dim": "wide"}]
 )
-def test_a_wrong_shape_is_refused_in_one_sentence(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
+def test_a_bad_configuration_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(TetrarchiaError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
         NetworkConfig(**wrong)
 
 
 @pytest.mark.parametrize("kind", ["gnn", "gnn-decoder"])
-def test_a_network_grows_without_forgetting(kind: str) -> None:
+def test_expand_action_head_keeps_the_policy(kind: str) -> None:
     torch.manual_seed(1)
     small = make_network(NetworkConfig(kind, **SMALL))
     seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
@@ -156,7 +157,7 @@ def test_a_network_grows_without_forgetting(kind: str) -> None:
     assert torch.allclose(values, small(seen)[1])
 
 
-def test_what_is_wanted_at_a_space_is_passed_on_along_the_links() -> None:
+def test_the_decoder_passes_values_along_the_links() -> None:
     torch.manual_seed(1)
     network = make_network(NetworkConfig(kind="gnn-decoder", decoder_layers=2, **SMALL))
     given = torch.rand(SPACES, 1, 8), torch.zeros(1, SPACES, 4), torch.zeros(1, 32)

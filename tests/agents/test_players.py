@@ -13,8 +13,8 @@ from tetrarchia_env.options import Options
 EVERYTHING = Options(level="4202", variants=["imperivm", "patres_patriae"], modules=["dux", "pirates", "goths"])
 
 
-def test_neither_arguments_nor_record_know_the_players() -> None:
-    """R13.1: the rules do not change, so nothing in them tells how many people play."""
+def test_neither_arguments_nor_record_contain_the_players() -> None:
+    """R13.1: the rules do not change, so they do not contain the number of players."""
     names = {field.name for field in dataclasses.fields(Options)} | set(GAME.names or ())
     assert not any("player" in name or "assign_players" in name for name in names)
 
@@ -37,8 +37,8 @@ def test_one_emperor_at_a_time_decides(options: Options) -> None:
     assert jumps == ({int(GALERIUS), int(CONSTANTIUS)} if options is EVERYTHING else set())
 
 
-def test_a_whole_turn_is_one_emperors() -> None:
-    """R13.1, R3.1: he decides several times in a row, and his decisions depend on the game alone, not on who asks."""
+def test_a_turn_belongs_to_one_emperor() -> None:
+    """R13.1, R3.1: an Emperor decides several times in a row, and the decisions depend on the game alone."""
     games, masks = new_games(Options(), range(20))
     playout(games, masks, np.arange(1, 21, dtype=np.uint64), 30)
     assert (legal_masks(games) == masks).all()

@@ -19,6 +19,7 @@ from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
 from tetrarchia_env.engine.combat import odds  # noqa: E402
 from tetrarchia_env.engine.state import OFF  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.notation import action_id  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
@@ -37,14 +38,14 @@ def some_games(steps: int = 12) -> batch.Games:
     return games[~batch.is_over(games)]
 
 
-def test_a_finished_game_has_the_chance_that_it_ended_with(critic: Critic) -> None:
+def test_a_finished_game_has_win_probability_0_or_1(critic: Critic) -> None:
     games, masks = batch.new_games(Options(level="4200"), range(40))
     batch.playout(games, masks, batch.rng_states(np.arange(40, dtype=np.uint64)), 10_000)
 
     assert critic.win_probabilities(games).tolist() == batch.is_won(games).tolist()
 
 
-def test_the_chance_of_a_position_is_a_probability_and_does_not_depend_on_company(critic: Critic) -> None:
+def test_win_probabilities_do_not_depend_on_the_batch(critic: Critic) -> None:
     games = some_games()
 
     together = critic.win_probabilities(games)
@@ -54,7 +55,7 @@ def test_the_chance_of_a_position_is_a_probability_and_does_not_depend_on_compan
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_an_easier_level_has_the_better_chance(critic: Critic) -> None:
+def test_an_easier_level_has_a_higher_win_probability(critic: Critic) -> None:
     easy, hard = (batch.new_games(Options(level=level), range(50))[0] for level in ("5300", "4222"))
 
     assert critic.win_probabilities(easy).mean() > critic.win_probabilities(hard).mean() + 0.2
@@ -74,7 +75,7 @@ def test_top_actions_are_legal_sorted_and_of_the_policy(critic: Critic) -> None:
         assert likeliest[0][0] == chosen[row]
 
 
-def test_the_first_two_dice_fall_in_every_way_equally_often() -> None:
+def test_every_roll_of_the_first_two_dice_occurs_equally_often() -> None:
     games = some_games()
     rngs = stratified_rngs(games, 2 * NUM_ROLLS)
 
@@ -85,7 +86,7 @@ def test_the_first_two_dice_fall_in_every_way_equally_often() -> None:
     assert (np.apply_along_axis(np.bincount, 1, ways.reshape(rngs.shape), minlength=NUM_ROLLS) == 2).all()
 
 
-def test_the_mean_over_an_attack_is_that_of_its_36_ways() -> None:
+def test_the_mean_over_an_attack_is_exact() -> None:
     game, attack = position(**ATTACK), np.array([action_id("attack CARTHAGINENSIS")])
 
     played = play_again(game, attack, stratified_rngs(game, 8 * NUM_ROLLS))
@@ -94,7 +95,7 @@ def test_the_mean_over_an_attack_is_that_of_its_36_ways() -> None:
     assert beaten.sum() == 8 * odds(game[0], 0, int(game["army_at"][0][0]))[0]
 
 
-def test_the_turn_is_played_to_its_end_by_each_set_of_dice(critic: Critic) -> None:
+def test_the_turn_is_completed_with_each_set_of_dice(critic: Critic) -> None:
     games = some_games()
     actions = critic.choose(games)
 
@@ -105,13 +106,13 @@ def test_the_turn_is_played_to_its_end_by_each_set_of_dice(critic: Critic) -> No
     assert len({end.tobytes() for end in ends[0]}) > NUM_ROLLS // 2
 
 
-def test_an_action_that_ends_the_game_without_dice_is_worth_its_outcome(critic: Critic) -> None:
+def test_the_value_of_an_action_that_ends_the_game_is_the_outcome(critic: Critic) -> None:
     game = position(emperors={"diocletian": "PERSIA"}, tokens=dict.fromkeys(FIVE_BORDERS, "maximian"), supply={"maximian": 0})
 
     assert critic.action_values(game, np.array([action_id("secure")])).tolist() == [1.0]
 
 
-def test_a_turn_that_goes_on_as_the_policy_would_is_worth_the_same_after_a_step_without_dice(critic: Critic) -> None:
+def test_following_the_policy_without_dice_keeps_the_action_value(critic: Critic) -> None:
     games = some_games(5)
     actions = critic.choose(games)
     after = play_once(games, actions)
@@ -123,12 +124,12 @@ def test_a_turn_that_goes_on_as_the_policy_would_is_worth_the_same_after_a_step_
     np.testing.assert_allclose(now, later, atol=1e-5)
 
 
-def test_the_coach_tells_what_each_action_does_to_the_chance(critic: Critic) -> None:
+def test_advice_contains_the_win_probability_after_each_action(critic: Critic) -> None:
     games = some_games()
 
-    told = advise(critic, games)
+    advice = advise(critic, games)
 
-    for row, found in enumerate(told):
+    for row, found in enumerate(advice):
         assert 1 <= len(found) <= 3
         assert found[0].change == 0
         for one in found:
@@ -137,7 +138,7 @@ def test_the_coach_tells_what_each_action_does_to_the_chance(critic: Critic) -> 
             assert action_id(one.text) == one.action
 
 
-def test_the_coach_leaves_the_games_and_their_dice_alone(critic: Critic) -> None:
+def test_advice_does_not_change_the_games(critic: Critic) -> None:
     games = some_games()
     before = games.copy()
 
@@ -146,7 +147,7 @@ def test_the_coach_leaves_the_games_and_their_dice_alone(critic: Critic) -> None
     assert games.tobytes() == before.tobytes()
 
 
-def test_log_odds_and_logistic_undo_each_other_and_bear_what_a_critic_may_say() -> None:
+def test_log_odds_and_logistic_are_inverse_and_clip_fractions() -> None:
     np.testing.assert_allclose(logistic(log_odds(np.array([0.02, 0.5, 0.98]))), [0.02, 0.5, 0.98])
     assert np.isfinite(log_odds(np.array([-3.0, 0.0, 1.0, 7.0]))).all()
 
@@ -156,10 +157,10 @@ def checkpoint(tmp_path: Path) -> Path:
     return Path(shutil.copytree(CHECKPOINTS / "ppo", tmp_path / "mine"))
 
 
-def test_a_value_without_calibration_tells_no_chance_and_says_what_to_run(checkpoint: Path) -> None:
+def test_a_missing_calibration_is_refused(checkpoint: Path) -> None:
     (checkpoint / CALIBRATION).unlink()
 
-    with pytest.raises(ValueError, match=r"has no calibration, .*: run python -m tetrarchia_train.calibrate mine$"):
+    with pytest.raises(TetrarchiaError, match=r"has no calibration, .*: run python -m tetrarchia_train.calibrate mine$"):
         make_critic(f"ppo:{checkpoint}")
 
 
@@ -167,18 +168,18 @@ def test_the_calibration_of_other_weights_is_refused(checkpoint: Path) -> None:
     kept = json.loads((checkpoint / CALIBRATION).read_text())
     (checkpoint / CALIBRATION).write_text(json.dumps(kept | {"weights_sha256": "0" * 64}))
 
-    with pytest.raises(ValueError, match="fitted to other weights: run python"):
+    with pytest.raises(TetrarchiaError, match="fitted to other weights: run python"):
         make_critic(f"ppo:{checkpoint}")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 9000, '{"format": 2}', "\x00"])
-def test_a_damaged_calibration_is_refused_in_a_sentence(checkpoint: Path, text: str) -> None:
+def test_a_damaged_calibration_is_refused(checkpoint: Path, text: str) -> None:
     (checkpoint / CALIBRATION).write_text(text)
 
-    with pytest.raises(ValueError, match=r"calibration.json cannot be read \(.*\): run python"):
+    with pytest.raises(TetrarchiaError, match=r"calibration.json cannot be read \(.*\): run python"):
         make_critic(f"ppo:{checkpoint}")
 
 
 def test_an_agent_without_a_network_has_no_critic() -> None:
-    with pytest.raises(ValueError, match="'greedy' has no network"):
+    with pytest.raises(TetrarchiaError, match="'greedy' has no network"):
         make_critic("greedy")

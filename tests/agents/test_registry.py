@@ -1,4 +1,4 @@
-"""Agents named on the command line: what is none is told in a sentence, and nothing of it is called."""
+"""Agents of user classes: what is not an agent is refused without being called."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tetrarchia_agents import make_agent, rollout
+from tetrarchia_env.errors import TetrarchiaError
 
 NO_AGENT = "must be a class with a method act"
 AGENT = "from tetrarchia_agents import Agent\n"
@@ -18,14 +19,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["os.getcwd", "sys.exit", "os.path", "builtins.print", "json.JSONDecoder", "subprocess.Popen"])
-def test_what_is_no_agent_is_not_called(name: str) -> None:
-    with pytest.raises(ValueError, match=NO_AGENT):
+def test_other_objects_are_refused_without_a_call(name: str) -> None:
+    with pytest.raises(TetrarchiaError, match=NO_AGENT):
         make_agent(name)
 
 
 @pytest.mark.parametrize("name", ["..x", ".x", "x.", ".", "", "a..b", "os/path.join", "os.path join", "\x1b[31m.x"])
-def test_what_is_no_name_is_unknown(name: str) -> None:
-    with pytest.raises(ValueError, match="unknown agent"):
+def test_malformed_names_are_refused(name: str) -> None:
+    with pytest.raises(TetrarchiaError, match="unknown agent"):
         make_agent(name)
 
 
@@ -41,11 +42,11 @@ def test_what_is_no_name_is_unknown(name: str) -> None:
         (f"{AGENT}class A(Agent):\n def __init__(self, needed): pass", r"cannot be made \(TypeError"),
     ],
 )
-def test_a_module_that_breaks_is_one_sentence(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_user_module_become_one_message(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "breaks.py").write_text(text)
     monkeypatch.delitem(sys.modules, "breaks", raising=False)
 
-    with pytest.raises(ValueError, match=rf"agent breaks\.A.*{reason}"):
+    with pytest.raises(TetrarchiaError, match=rf"agent breaks\.A.*{reason}"):
         make_agent("breaks.A")
     sys.modules.pop("breaks", None)
 
@@ -56,13 +57,13 @@ def test_a_class_with_act_is_an_agent(folder: Path) -> None:
     assert result.steps > 0
 
 
-def test_the_current_folder_comes_last_and_only_for_the_lookup(folder: Path) -> None:
+def test_the_current_folder_is_searched_last(folder: Path) -> None:
     (folder / "sitting.py").write_text("import sys\nPATH = list(sys.path)\n" + AGENT + "class A(Agent): ...\n")
     (folder / "colorsys.py").write_text("raise SystemExit('the local file was taken')")
     before = list(sys.path)
 
     make_agent("sitting.A")
-    with pytest.raises(ValueError, match=r"there is no A in .*lib.*colorsys\.py"):
+    with pytest.raises(TetrarchiaError, match=r"there is no A in .*lib.*colorsys\.py"):
         make_agent("colorsys.A")
 
     assert [*before, str(folder)] == sys.modules.pop("sitting").PATH

@@ -52,7 +52,7 @@ def play_turn(game: Games, agent: Agent) -> list[str]:
     return texts
 
 
-def test_looking_ahead_leaves_the_game_alone() -> None:
+def test_search_does_not_change_the_game() -> None:
     game = position(**STORMY)
     before = game.tobytes()
     PlannerAgent().act(game, legal_masks(game), ENV_ID)
@@ -60,7 +60,7 @@ def test_looking_ahead_leaves_the_game_alone() -> None:
     assert game.tobytes() == before
 
 
-# The way through a turn
+# Beam search
 
 
 def ways(game: Games, beam: int = 32) -> tuple[SearchBuffers, int]:
@@ -68,7 +68,7 @@ def ways(game: Games, beam: int = 32) -> tuple[SearchBuffers, int]:
     return buffers, int(search(game, 0, buffers, beam, WEIGHTS))
 
 
-def test_ends_of_a_turn_are_reached_by_legal_actions() -> None:
+def test_turn_endings_are_reached_by_legal_actions() -> None:
     """R4: each end begins with a legal action; without attacks, nothing is spent that was not there."""
     game = position(tokens={"ASIA": "revolt", "GALATIA": "unrest"}, fleets=["AEGAEVM"])
     buffers, ends = ways(game)
@@ -85,7 +85,7 @@ def test_a_beam_of_one_still_ends_its_turn() -> None:
     assert END in buffers.end_firsts[:ends]
 
 
-def test_two_ways_to_one_position_have_one_key() -> None:
+def test_equal_positions_have_equal_hashes() -> None:
     """And positions of a turn that are not the same have different ones."""
     games, masks = new_games(Options(level="4212", variants=VARIANTS, modules=MODULES), range(60))
     playout(games, masks, np.arange(1, 61, dtype=np.uint64), 25)
@@ -98,7 +98,7 @@ def test_two_ways_to_one_position_have_one_key() -> None:
     assert met_again > 100
 
 
-def test_who_must_move_on_belongs_to_the_position_r4_3() -> None:
+def test_passing_is_part_of_the_hash_r4_3() -> None:
     """R4.3, R11.1: Diocletian and the Dux in GALATIA, one of them passing."""
     last_emperor, last_dux = (position(rules={"modules": ["dux"]}, dux="ASIA") for _ in range(2))
     play(last_emperor, "dux move GALATIA", "move GALATIA")
@@ -118,7 +118,7 @@ def children_of(game: Any) -> list[Any]:
     return children
 
 
-def test_the_beam_keeps_the_best_once_each() -> None:
+def test_the_beam_keeps_the_best_distinct_positions() -> None:
     buffers = new_search_buffers()
     for place, (ip, value) in enumerate([(1, 0.3), (2, 0.5), (3, 0.1), (2, 0.5), (4, 0.9)]):
         buffers.children[place] = position(ip=ip)[0]
@@ -129,7 +129,7 @@ def test_the_beam_keeps_the_best_once_each() -> None:
     assert keep_best(buffers, 5, 10) == 4
 
 
-def test_when_there_is_no_room_the_least_end_gives_way() -> None:
+def test_a_full_buffer_replaces_the_worst_ending() -> None:
     buffers, games, ends = new_search_buffers(), position(), 0
     for value in range(MAX_ENDS):
         ends = add_end(buffers, ends, games, 0, value, -1, value / MAX_ENDS)
@@ -137,7 +137,7 @@ def test_when_there_is_no_room_the_least_end_gives_way() -> None:
     assert set(buffers.end_firsts.tolist()) == {*range(1, MAX_ENDS), 5000}
 
 
-# Choices
+# Decisions
 
 BUT_LIBYA = {
     "GAETVLIA": "maximian",
@@ -196,7 +196,7 @@ def test_a_win_by_one_action_is_taken_r9_1(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["greedy", "planner", SMALL])
 def test_constantius_saves_rome(name: str) -> None:
-    """R10.1, R9.2: beaten in ROMA he would lose the game."""
+    """R10.1, R9.2: a defeat in ROMA would lose the game."""
     game = position(rules={"variants": ["imperivm"]}, armies=[["ETRVRIA", "I", "army"]], emperors={"constantius": "ROMA"}, dice=(5, 6))
     assert play(game, "end")["phase"] == "block"
     assert chosen(game, make_agent(name)) == "block"
@@ -213,7 +213,7 @@ PHASES: dict[str, tuple[Changes, tuple[int | None, ...], str | None]] = {
 
 @pytest.mark.parametrize("name", ["greedy", "planner", SMALL])
 @pytest.mark.parametrize("phase", PHASES)
-def test_every_phase_gets_a_legal_answer(phase: str, name: str) -> None:
+def test_actions_are_legal_in_every_phase(phase: str, name: str) -> None:
     """R2.6, R3.2, R10.1."""
     changes, dice, action = PHASES[phase]
     game = position(**changes, dice=dice)
@@ -224,7 +224,7 @@ def test_every_phase_gets_a_legal_answer(phase: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["greedy", SMALL])
 @pytest.mark.parametrize("configuration", ONE_BY_ONE)
-def test_any_configuration_is_played_legally(configuration: str, name: str) -> None:
+def test_actions_are_legal_in_every_configuration(configuration: str, name: str) -> None:
     """R10 to R12: an illegal action would be refused."""
     games, masks = new_games(ONE_BY_ONE[configuration], range(4))
     env_ids, team = np.arange(4), TeamPolicy([make_agent(name)] * 4, 4)
@@ -236,7 +236,7 @@ def test_any_configuration_is_played_legally(configuration: str, name: str) -> N
     assert team.decisions.sum() > 100
 
 
-def test_more_games_are_won_the_further_one_looks() -> None:
+def test_deeper_search_wins_more_games() -> None:
     """At an easy level: at nothing, one action ahead, a turn ahead."""
     won = [games_won(name) for name in ("random", "greedy", "planner")]
     assert won == sorted(set(won))

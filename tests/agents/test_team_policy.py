@@ -1,4 +1,4 @@
-"""What an agent is given: copies that do not show the dice to come, and the games of its Emperors alone (R13.1)."""
+"""TeamPolicy: agents receive copies without the future dice, and only the games of their Emperors (R13.1)."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ def first_legal(masks: Masks) -> Actions:
 
 @dataclass
 class Witness(Agent):
-    """Does the first legal action, and keeps what it was given."""
+    """Plays the first legal action and records its input."""
 
     begun: list[list[int]] = field(default_factory=list)
     given: list[Games] = field(default_factory=list)
@@ -38,14 +38,14 @@ class Witness(Agent):
 
 
 class Forgetful(Agent):
-    """Has no memory, so no `begin`, and nothing that it is made of."""
+    """Has no memory, so no `begin`."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         return first_legal(masks)
 
 
 class Vandal(Agent):
-    """Spoils all that it is given."""
+    """Overwrites its input."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         actions = first_legal(masks)
@@ -54,7 +54,7 @@ class Vandal(Agent):
 
 
 def middle_of_games(options: Options, number: int) -> tuple[Games, Masks]:
-    """Some random steps in; none of them over."""
+    """Return running games after random steps."""
     games, masks = new_games(options, range(5 * number))
     playout(games, masks, np.arange(1, 1 + len(games), dtype=np.uint64), 30)
     running = np.flatnonzero(games["phase"] != OVER)[:number]
@@ -63,7 +63,7 @@ def middle_of_games(options: Options, number: int) -> tuple[Games, Masks]:
 
 
 def choices(team: TeamPolicy, seeds: list[int], env_ids: EnvIds, steps: int) -> dict[int, list[int]]:
-    """What is chosen in games of these seeds, each in its env_id."""
+    """Return the actions chosen in games with these seeds, each in its environment."""
     games, masks = new_games(EVERYTHING, seeds)
     chosen: dict[int, list[int]] = {seed: [] for seed in seeds}
     team.begin(env_ids, seeds)
@@ -76,12 +76,12 @@ def choices(team: TeamPolicy, seeds: list[int], env_ids: EnvIds, steps: int) -> 
     return chosen
 
 
-# The dice to come
+# Future dice
 
 
 @pytest.mark.parametrize("options", [Options(level="4222"), EVERYTHING], ids=["base", "everything"])
 @pytest.mark.parametrize("name", ["random", "greedy", PLANNER])
-def test_choices_do_not_depend_on_the_dice_to_come(name: str, options: Options) -> None:
+def test_actions_do_not_depend_on_future_dice(name: str, options: Options) -> None:
     games, masks = middle_of_games(options, 40)
     env_ids, others = np.arange(len(games)), games.copy()
     reseed(others, range(1000, 1000 + len(games)))
@@ -93,7 +93,7 @@ def test_choices_do_not_depend_on_the_dice_to_come(name: str, options: Options) 
     assert chosen[0] == chosen[1]
 
 
-def test_the_random_agent_lives_on_the_rng_state_it_is_given() -> None:
+def test_the_random_agent_depends_on_the_rng_state() -> None:
     """So the test above is not empty: with the real RNG states it would choose otherwise."""
     games, masks = middle_of_games(Options(), 40)
     others = games.copy()
@@ -103,7 +103,7 @@ def test_the_random_agent_lives_on_the_rng_state_it_is_given() -> None:
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", PLANNER])
-def test_the_same_rng_states_give_the_same_choices(name: str) -> None:
+def test_the_same_rng_states_give_the_same_actions(name: str) -> None:
     games, masks = middle_of_games(EVERYTHING, 20)
     env_ids, agent = np.arange(len(games)), make_agent(name)
     first = agent.act(games.copy(), masks.copy(), env_ids)
@@ -111,7 +111,7 @@ def test_the_same_rng_states_give_the_same_choices(name: str) -> None:
     assert (make_agent(name).act(games[::-1].copy(), masks[::-1].copy(), env_ids)[::-1] == first).all()
 
 
-def test_no_rng_state_given_is_the_games_own_or_given_twice() -> None:
+def test_rng_states_are_never_the_games_own_or_repeated() -> None:
     witness = Witness()
     team, env_ids, real = TeamPolicy([witness] * 4, 8), np.arange(8), []
     games, masks = new_games(Options(), range(8))
@@ -127,7 +127,7 @@ def test_no_rng_state_given_is_the_games_own_or_given_twice() -> None:
     assert len(set(given)) == len(given)
 
 
-def test_all_but_the_dice_is_given() -> None:
+def test_everything_but_the_dice_is_visible() -> None:
     games, masks = middle_of_games(EVERYTHING, 20)
     witness = Witness()
     TeamPolicy([witness] * 4, len(games)).act(games, masks, np.arange(len(games)))
@@ -136,7 +136,7 @@ def test_all_but_the_dice_is_given() -> None:
     assert copies.tobytes() == games.tobytes()
 
 
-def test_what_an_agent_does_to_its_copies_does_not_touch_the_games() -> None:
+def test_changes_to_the_copies_do_not_affect_the_games() -> None:
     games, masks = middle_of_games(Options(), 10)
     env_ids = np.arange(len(games))
     kept = [array.tobytes() for array in (games, masks, env_ids)]
@@ -145,7 +145,7 @@ def test_what_an_agent_does_to_its_copies_does_not_touch_the_games() -> None:
 
 
 @pytest.mark.parametrize(("name", "steps"), [("random", 200), (PLANNER, 40)])
-def test_a_game_is_the_same_in_any_lane_order_and_company(name: str, steps: int) -> None:
+def test_a_game_does_not_depend_on_environment_order_or_batch(name: str, steps: int) -> None:
     seeds = list(range(6))
     together = choices(TeamPolicy(make_agents(name), 6, seed=3), seeds, np.arange(6), steps)
     elsewhere = choices(TeamPolicy(make_agents(name), 20, seed=3), [9, *seeds[::-1], 8], np.array([3, 19, 1, 0, 7, 5, 11, 2]), steps)
@@ -154,12 +154,12 @@ def test_a_game_is_the_same_in_any_lane_order_and_company(name: str, steps: int)
     assert alone[4] == together[4]
 
 
-def test_another_run_seed_is_another_chance() -> None:
+def test_another_agents_seed_gives_other_actions() -> None:
     first, second = (choices(TeamPolicy(make_agents("random"), 2, seed=seed), [0, 1], np.arange(2), 30) for seed in (0, 1))
     assert first != second
 
 
-def test_a_lane_begins_anew() -> None:
+def test_an_environment_can_be_reused() -> None:
     team = TeamPolicy(make_agents("random"), 4)
     first = choices(team, [0, 1, 2, 3], np.arange(4), 30)
     assert choices(team, [2], np.array([0]), 30)[2] == first[2]
@@ -169,7 +169,7 @@ def test_a_lane_begins_anew() -> None:
 # The protocol
 
 
-def test_every_agent_is_told_once_of_new_games_in_lanes() -> None:
+def test_begin_is_called_once_per_agent() -> None:
     east, west = Witness(), Witness()
     team = TeamPolicy([east, east, west, west], 10)
     team.begin(np.array([2, 5, 7]), [1, 2, 3])
@@ -181,7 +181,7 @@ def test_an_agent_without_begin_plays() -> None:
     assert all(len(actions) == 20 for actions in chosen.values())
 
 
-def test_each_agent_is_asked_for_its_emperors_alone() -> None:
+def test_each_agent_decides_only_for_its_emperors() -> None:
     """R13.1, R10.1: by who is to act."""
     agents = [Witness() for _ in range(4)]
     choices(TeamPolicy(agents, 6), list(range(6)), np.arange(6), 120)
@@ -189,7 +189,7 @@ def test_each_agent_is_asked_for_its_emperors_alone() -> None:
         assert {decider for games in agent.given for decider in agents_to_act(games).tolist()} == {emperor}
 
 
-def test_reactions_are_decided_by_the_agent_of_him_who_reacts() -> None:
+def test_reactions_are_decided_by_the_reacting_emperors_agent() -> None:
     """R10.1: in Diocletian's turn the army's attack is Constantius' to block."""
     game = position(
         rules={"variants": ["imperivm"]},

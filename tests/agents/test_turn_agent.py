@@ -1,4 +1,4 @@
-"""`ppo:candidates=N`: the agent that plays the best turn its search finds."""
+"""The agent `ppo:candidates=N`: plays the best turn found by its search."""
 
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_env.batch import Games, is_won, legal_masks, new_games, step  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
 EVERY_ACTION = NetworkConfig(actions=ACTIONS, node_dim=8, encoder_layers=1, readout_dim=4, hidden_dim=32)
@@ -23,7 +24,7 @@ EVERY_ACTION = NetworkConfig(actions=ACTIONS, node_dim=8, encoder_layers=1, read
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A checkpoint for all actions whose policy prefers something."""
+    """A checkpoint for all actions whose policy is not uniform."""
     folder: Path = tmp_path_factory.mktemp("checkpoints") / "small"
     torch.manual_seed(1)
     network = make_network(EVERY_ACTION)
@@ -51,7 +52,7 @@ def test_a_win_is_played_r9_1() -> None:
 
 
 def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
-    """Illegal choices are refused by `step`; the actions of each step."""
+    """Return the actions of each step; `step` refuses illegal ones."""
     masks, env_ids = legal_masks(games), np.arange(len(games))
     team = TeamPolicy([agent] * 4, len(games))
     team.begin(env_ids, env_ids)
@@ -67,7 +68,7 @@ def play(agent: PPOAgent, games: Games, steps: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("rollout_turns", [0, 1])
-def test_neither_company_nor_a_game_before_changes_a_choice(saved: str, rollout_turns: int) -> None:
+def test_actions_depend_neither_on_the_batch_nor_on_earlier_games(saved: str, rollout_turns: int) -> None:
     agent = PPOAgent(saved, candidates=5, rollout_turns=rollout_turns)
     together = play(agent, new_games(Options(), range(6))[0], 25)
 
@@ -76,7 +77,7 @@ def test_neither_company_nor_a_game_before_changes_a_choice(saved: str, rollout_
     assert [actions[:3] for actions in together] == alone
 
 
-def test_games_given_stay_as_they_are(saved: str) -> None:
+def test_the_games_are_not_changed(saved: str) -> None:
     games, masks = new_games(Options(level="4011"), range(2))
     before, legal = games.copy(), masks.copy()
 
@@ -86,8 +87,8 @@ def test_games_given_stay_as_they_are(saved: str) -> None:
     assert (masks == legal).all()
 
 
-def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> None:
-    """The RNG states after the first decision do not matter, until dice fall; in another position it plans anew."""
+def test_a_plan_is_followed_while_the_game_proceeds_as_planned(saved: str) -> None:
+    """The RNG states after the first decision do not matter until dice are rolled; in another position it plans again."""
     agent, env_id = PPOAgent(saved, candidates=6), np.zeros(1, dtype=np.int64)
     game, masks = new_games(Options(level="4011"), [1])
     [plan] = agent.search.plan(game, masks)
@@ -102,7 +103,7 @@ def test_a_plan_is_followed_as_long_as_the_game_goes_as_foreseen(saved: str) -> 
     assert again == agent.search.plan(game, masks)[0].actions[0]
 
 
-def test_a_new_game_is_planned_anew(saved: str) -> None:
+def test_begin_discards_the_plan(saved: str) -> None:
     agent, env_id = PPOAgent(saved, candidates=6), np.zeros(1, dtype=np.int64)
     game, masks = new_games(Options(level="4011"), [1])
     step(game, agent.act(game, masks, env_id), masks)
@@ -136,6 +137,6 @@ def test_plays_every_configuration(saved: str, options: Options) -> None:
         ("bc:candidates=4", "checkpoint 'bc' has no trained value function, .*"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
+def test_bad_options_are_refused(options: str, sentence: str) -> None:
+    with pytest.raises(TetrarchiaError, match=f"^{sentence}$"):
         make_agent(f"ppo:{options}")

@@ -1,4 +1,4 @@
-"""Search over whole turns: what is proposed, and how it is judged, at once or after rollouts."""
+"""Search over candidate turns: proposals, evaluation and rollouts."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DIOCLETIAN, GALERIUS, MAXIMIAN = 0, 1, 3
 
 
 def uniform(games: Games, masks: Masks) -> np.ndarray:
-    """All legal actions alike, the first of them the greedy one."""
+    """A uniform policy; the first legal action is the greedy one."""
     return np.where(masks, np.float32(0), np.float32(-np.inf))
 
 
@@ -62,7 +62,7 @@ def test_each_province_is_struck_once_r6_3() -> None:
     assert (after["turn"] == 9).all()
 
 
-def test_a_turn_without_ip_left_ends_by_itself_r3_5() -> None:
+def test_a_turn_without_ip_ends_automatically_r3_5() -> None:
     after = rolled(position(ip=1), action_id("move GALATIA"))
 
     assert int((after["unrest"] > 0).sum()) == NUM_ROLLS - 3  # the provinces with an Emperor are protected
@@ -70,7 +70,7 @@ def test_a_turn_without_ip_left_ends_by_itself_r3_5() -> None:
 
 
 def test_the_best_turn_is_found_and_played_to_its_end() -> None:
-    """The value likes Diocletian on his way: a turn of several moves."""
+    """The value rewards a space that Diocletian reaches in several moves."""
     goal = BOARD.names.index("MOESIA SVPERIOR")
 
     [plan] = search_for(lambda games: (games["at"][:, DIOCLETIAN] == goal).astype(float), 512).plan(position(), legal_masks(position()))
@@ -84,7 +84,7 @@ def test_the_best_turn_is_found_and_played_to_its_end() -> None:
     assert plan.value == 1.0
 
 
-def test_turns_that_differ_in_nothing_that_counts_are_worth_the_same() -> None:
+def test_candidates_that_differ_in_irrelevant_actions_have_equal_values() -> None:
     """All candidates meet the same dice: what they do not change shows no difference, however many dice fall."""
     game = position(ip=1, armies=[["GERMANIA MAGNA", "III", "army"]], tokens={"BELGICA": "revolt", "BRITANNIA": "unrest"})
     values: list[set[float]] = []
@@ -109,7 +109,7 @@ def test_a_turn_must_be_better_than_the_greedy_one_by_a_margin() -> None:
     assert search_for(moved, margin=0.6).plan(game, masks)[0].actions == greedy
 
 
-def test_turns_that_are_alike_are_judged_once() -> None:
+def test_equal_candidates_are_evaluated_once() -> None:
     """Whatever the order of their actions: as many turns are judged as there are last positions and actions."""
     judged: list[int] = []
 
@@ -134,7 +134,7 @@ def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
 
 
 def changing(games: Games, at_once: float, later: float) -> np.ndarray:
-    """What the value thinks of Diocletian's distance from home, in the turn after the first and then."""
+    """A value of Diocletian's distance from home that changes after one turn."""
     away: np.ndarray = (games["at"][:, DIOCLETIAN] != position()["at"][0, DIOCLETIAN]) * 1.0
     return away * np.where(games["turn"] > position()["turn"][0] + 1, later, at_once)
 
@@ -142,15 +142,15 @@ def changing(games: Games, at_once: float, later: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("at_once", "later", "margin", "chosen"),
     [
-        (0.1, 0.5, 0.02, 0.5),  # it seemed better, and is
-        (0.1, -0.5, 0.02, 0.0),  # it seemed better, and is worse
-        (0.9, -0.5, 0.02, 0.0),  # by however much
-        (0.1, 0.01, 0.02, 0.0),  # it is better, but not by the margin
+        (0.1, 0.5, 0.02, 0.5),  # better, confirmed
+        (0.1, -0.5, 0.02, 0.0),  # better, but worse in rollouts
+        (0.9, -0.5, 0.02, 0.0),  # by any amount
+        (0.1, 0.01, 0.02, 0.0),  # better by less than the margin
         (0.1, 0.01, 0.0, 0.01),
-        (-0.1, 0.5, 0.02, 0.0),  # what does not seem better is not played on
+        (-0.1, 0.5, 0.02, 0.0),  # not better: no rollouts
     ],
 )
-def test_what_seems_better_than_the_greedy_turn_must_prove_it(at_once: float, later: float, margin: float, chosen: float) -> None:
+def test_a_better_candidate_must_be_confirmed_by_rollouts(at_once: float, later: float, margin: float, chosen: float) -> None:
     """The greedy turn stays at home."""
     search = search_for(lambda games: changing(games, at_once, later), margin=margin, rollout_turns=1)
 
@@ -160,8 +160,8 @@ def test_what_seems_better_than_the_greedy_turn_must_prove_it(at_once: float, la
     assert (plan.best == 0) == (chosen == 0)
 
 
-def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
-    """The value likes distance from home, and its opposite a turn later: two of the best and the greedy turn are judged anew."""
+def test_only_finalists_are_rolled_out_and_limit_other_values() -> None:
+    """The value rewards distance from home, and its opposite one turn later: three finalists are evaluated again."""
     game, masks = position(), legal_masks(position())
     turn, asked = game["turn"][0], []
 
@@ -179,23 +179,23 @@ def test_only_finalists_are_played_on_and_nobody_is_worth_more() -> None:
 
 
 @pytest.mark.parametrize(("again", "chosen"), [(0.5, True), (0.01, False), (-0.5, False)])
-def test_the_best_turn_must_win_again_against_the_greedy_one(again: float, chosen: bool) -> None:
-    """The value likes distance from home at once and after rollouts; what it thinks of it the next time decides."""
+def test_the_best_finalist_must_be_confirmed(again: float, chosen: bool) -> None:
+    """The value rewards distance from home at once and after rollouts; the third evaluation decides."""
     game, masks = position(), legal_masks(position())
     asked: list[int] = []
 
-    def changing_its_mind(games: Games) -> np.ndarray:
+    def changing_value(games: Games) -> np.ndarray:
         asked.append(len(games))
         away: np.ndarray = (games["at"][:, DIOCLETIAN] != game["at"][0, DIOCLETIAN]) * (0.5, 0.5, again)[len(asked) - 1]
         return away
 
-    [plan] = search_for(changing_its_mind, margin=0.02, rollout_turns=1, finalists=8, confirm_samples=3).plan(game, masks)
+    [plan] = search_for(changing_value, margin=0.02, rollout_turns=1, finalists=8, confirm_samples=3).plan(game, masks)
 
     assert (plan.best != 0) == chosen
     assert (len(asked), asked[2] <= 2 * 3 * NUM_ROLLS) == (3, True)
 
 
-def test_dice_that_confirm_have_not_chosen() -> None:
+def test_confirmation_uses_new_dice() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
     found, rows = search._propose(game, legal_masks(game)), np.zeros(1, dtype=np.int64)
@@ -206,7 +206,7 @@ def test_dice_that_confirm_have_not_chosen() -> None:
     assert not np.isin(first, others).any()
 
 
-def test_what_waits_for_another_emperor_is_played_on_by_dice_that_are_not_the_games_own_r10_1() -> None:
+def test_outcomes_before_a_reaction_do_not_use_the_games_own_dice_r10_1() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
     found = search._propose(game, legal_masks(game))
@@ -218,7 +218,7 @@ def test_what_waits_for_another_emperor_is_played_on_by_dice_that_are_not_the_ga
     assert not np.isin(game["dice"], outcomes["dice"]).any()
 
 
-def test_draws_fall_as_likely_as_they_should() -> None:
+def test_samples_follow_the_probabilities() -> None:
     logits = np.log(np.tile(np.array([0.5, 0.3, 0.2], dtype=np.float32), (4000, 1)))
     drawn = sample(logits, np.arange(4000, dtype=np.uint64))
     assert np.allclose(np.bincount(drawn) / 4000, [0.5, 0.3, 0.2], atol=0.03)
