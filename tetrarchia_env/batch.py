@@ -21,7 +21,7 @@ from tetrarchia_env.engine.dice import draw, next_rng
 from tetrarchia_env.engine.dice import rng_states as rng_states  # the RNG state of each seed, for those who draw as games do
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score, secured_borders
-from tetrarchia_env.engine.state import ARRIVAL, FLEETS, OVER, ROMAN, WON, Game
+from tetrarchia_env.engine.state import ARRIVAL, FLEETS, OVER, ROMAN, WON, GameRecord
 from tetrarchia_env.engine.state import GAME as GAME  # the dtype of a game
 from tetrarchia_env.engine.turn import agent_to_act, begin, play
 from tetrarchia_env.errors import TetrarchiaError
@@ -198,7 +198,7 @@ def _begin(games: Games, levels: NDArray[np.int8], draws: bool, dice: NDArray[np
 
 
 @jit
-def begin_at_level(game: Game, levels: NDArray[np.int8], draws: bool, rng: np.uint64, mask: Masks) -> None:
+def begin_at_level(game: GameRecord, levels: NDArray[np.int8], draws: bool, rng: np.uint64, mask: Masks) -> None:
     """A new game at the level given, or at one drawn from the list before anything else."""
     entry = 0
     if draws:
@@ -222,7 +222,7 @@ def _step(games: Games, actions: NDArray[np.int64], masks: Masks) -> int:
 
 
 @jit
-def _fits(game: Game, action: int) -> bool:
+def _fits(game: GameRecord, action: int) -> bool:
     """Whether the phase has such actions at all: with masks of other games one of another phase would spoil the record."""
     if game.phase == ROMAN:
         return not a.FLEET <= action <= a.ENTER_CAPITAL and not a.BOOST_COMBAT <= action <= a.ACCEPT
@@ -284,7 +284,7 @@ def _playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -
 
 
 @jit
-def _play_randomly(game: Game, mask: Masks, rng: NDArray[np.uint64], steps: int) -> int:
+def _play_randomly(game: GameRecord, mask: Masks, rng: NDArray[np.uint64], steps: int) -> int:
     ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS  # scanning fewer is faster
     for played in range(steps):
         if game.phase == OVER:

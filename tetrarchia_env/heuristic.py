@@ -32,7 +32,7 @@ from tetrarchia_env.engine.state import (
     ROMAN,
     UNREST,
     WON,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import BIT, BORDER, BORDERS, LINKED, NEXT_STEP, NORMAL, PROVINCES, ROMAN_PROVINCES, STEPS
 
@@ -110,7 +110,7 @@ def _features_of_all(games: Games, ones: NDArray[np.void], counts: NDArray[np.fl
 
 
 @jit
-def win_probability(game: Game, weights: Weights) -> float:
+def win_probability(game: GameRecord, weights: Weights) -> float:
     """The chance to win."""
     if game.phase == OVER:
         return 1.0 if game.outcome == WON else 0.0
@@ -118,7 +118,7 @@ def win_probability(game: Game, weights: Weights) -> float:
 
 
 @jit
-def logit(game: Game, weights: Weights) -> float:
+def logit(game: GameRecord, weights: Weights) -> float:
     """Everything that counts, times its weight."""
     total = weights.always + weights.ip * (game.ip if game.phase == ROMAN or game.phase == ARRIVAL else 0)
     total += of_borders(game, weights) + of_tokens(game, weights) + of_armies(game, weights)
@@ -126,7 +126,7 @@ def logit(game: Game, weights: Weights) -> float:
 
 
 @jit
-def of_borders(game: Game, weights: Weights) -> float:
+def of_borders(game: GameRecord, weights: Weights) -> float:
     """R9.1, R4.5: secured, and what stands in the way of the next ones."""
     secured = secured_borders(game)
     number = count(secured)
@@ -140,7 +140,7 @@ def of_borders(game: Game, weights: Weights) -> float:
 
 
 @jit
-def of_tokens(game: Game, weights: Weights) -> float:
+def of_tokens(game: GameRecord, weights: Weights) -> float:
     """R6.1, R7.1: Unrest and Revolts, and how they will spread."""
     total = weights.revolts * count(game.revolts) + weights.unrest * count(game.unrest)
     total += weights.revolts_in_italia * count(game.revolts & PROVINCES[0])
@@ -160,7 +160,7 @@ def of_tokens(game: Game, weights: Weights) -> float:
 
 
 @jit
-def longest_chain(game: Game) -> int:
+def longest_chain(game: GameRecord) -> int:
     """R5.2: Revolts in the longest chain."""
     longest = 0
     left = game.revolts
@@ -172,7 +172,7 @@ def longest_chain(game: Game) -> int:
 
 
 @jit
-def of_armies(game: Game, weights: Weights) -> float:
+def of_armies(game: GameRecord, weights: Weights) -> float:
     """R8: how near they are to ROMA, and who could fight them."""
     total = weights.pirates if game.pirates else 0.0
     if game.army_at[0] == OFF:
@@ -192,7 +192,7 @@ def of_armies(game: Game, weights: Weights) -> float:
 
 
 @jit
-def around(game: Game, space: int) -> int:
+def around(game: GameRecord, space: int) -> int:
     """R5.1: the Emperors and the Dux linked to this space."""
     number = 0
     for figure in range(5):
@@ -201,7 +201,7 @@ def around(game: Game, space: int) -> int:
 
 
 @jit
-def of_emperors(game: Game, weights: Weights) -> float:
+def of_emperors(game: GameRecord, weights: Weights) -> float:
     """Where they stand."""
     total = weights.dux if game.at[DUX] < OFF else 0.0
     path = 0
@@ -220,7 +220,7 @@ def of_emperors(game: Game, weights: Weights) -> float:
 
 
 @jit
-def of_supplies(game: Game, weights: Weights) -> float:
+def of_supplies(game: GameRecord, weights: Weights) -> float:
     """R4.5, R6.3: tokens still to place, and those that protect provinces."""
     total, supply = 0.0, 0
     for emperor in range(4):
@@ -239,7 +239,7 @@ def of_supplies(game: Game, weights: Weights) -> float:
 
 
 @jit
-def distance(game: Game, emperor: int, goal: int) -> int:
+def distance(game: GameRecord, emperor: int, goal: int) -> int:
     """IP from an Emperor to a space; off the board: from where he arrives."""
     joined = 1 if game.variants & MARE_NOSTRVM else 0
     if game.at[emperor] < OFF:
@@ -248,7 +248,7 @@ def distance(game: Game, emperor: int, goal: int) -> int:
 
 
 @jit
-def of_distances(game: Game, weights: Weights) -> float:
+def of_distances(game: GameRecord, weights: Weights) -> float:
     """How far the Emperors are from what is to be done."""
     total = 0.0
     for army in range(3):
@@ -272,7 +272,7 @@ def of_distances(game: Game, weights: Weights) -> float:
 
 
 @jit
-def idle(game: Game, emperor: int, work: int) -> int:
+def idle(game: GameRecord, emperor: int, work: int) -> int:
     """IP from an Emperor to the nearest of these spaces."""
     least = FAR
     while work:
@@ -283,7 +283,7 @@ def idle(game: Game, emperor: int, work: int) -> int:
 
 
 @jit
-def nearest(game: Game, space: int, needs_token: bool) -> int:
+def nearest(game: GameRecord, space: int, needs_token: bool) -> int:
     """IP from the nearest Emperor to this space."""
     least = FAR
     for emperor in range(4):

@@ -16,7 +16,7 @@ from tetrarchia_env.engine.bits import count, first_of
 from tetrarchia_env.engine.combat import chain, margin, odds, targets
 from tetrarchia_env.engine.movement import by_sea
 from tetrarchia_env.engine.outcome import secured_borders
-from tetrarchia_env.engine.state import DUX, DUX_MODULE, GONE, GOTHS, NOBODY, OFF, PIRATES, REBEL, Game
+from tetrarchia_env.engine.state import DUX, DUX_MODULE, GONE, GOTHS, NOBODY, OFF, PIRATES, REBEL, GameRecord
 from tetrarchia_env.engine.tables import BIT, BROKEN, NEXT_STEP, NORMAL, PRINTED, PROVINCES, STEPS
 from tetrarchia_env.engine.tokens import lying, supporting
 
@@ -77,7 +77,7 @@ View = Any  # a record of OBSERVATION
 
 
 @jit
-def encode(game: Game, viewer: int, view: View) -> None:
+def encode(game: GameRecord, viewer: int, view: View) -> None:
     """Write what `viewer` sees into a record that is all zero."""
     encode_tokens(game, viewer, view)
     encode_figures(game, viewer, view)
@@ -109,7 +109,7 @@ def mark(row: Any, spaces: int, value: float) -> None:
 
 
 @jit
-def encode_tokens(game: Game, viewer: int, view: View) -> None:
+def encode_tokens(game: GameRecord, viewer: int, view: View) -> None:
     """Tokens, lying and printed."""
     mark(view.unrest[0], game.unrest, 1.0)
     mark(view.revolt[0], game.revolts, 1.0)
@@ -120,7 +120,7 @@ def encode_tokens(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_figures(game: Game, viewer: int, view: View) -> None:
+def encode_figures(game: GameRecord, viewer: int, view: View) -> None:
     """Emperors and Dux."""
     for figure in range(DUX + 1):
         if game.at[figure] < OFF:
@@ -128,7 +128,7 @@ def encode_figures(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_armies(game: Game, view: View) -> None:
+def encode_armies(game: GameRecord, view: View) -> None:
     """Armies, where they go, and which of them have still to (R8)."""
     for army in range(3):
         space, origin = game.army_at[army], game.army_origin[army]
@@ -155,7 +155,7 @@ def encode_chains(tokens: int, row: Any) -> None:
 
 
 @jit
-def encode_ways(game: Game, viewer: int, view: View) -> None:
+def encode_ways(game: GameRecord, viewer: int, view: View) -> None:
     """What it costs him to get to each space (R4.1): cheapest first, each space once."""
     closed = armies(game)
     here = BIT[game.at[viewer]]
@@ -174,7 +174,7 @@ def encode_ways(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_odds(game: Game, viewer: int, view: View) -> None:
+def encode_odds(game: GameRecord, viewer: int, view: View) -> None:
     """His chances against the armies that he may attack with the IP of this turn."""
     if game.emperor != viewer:
         return
@@ -188,7 +188,7 @@ def encode_odds(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_turn(game: Game, viewer: int, view: View) -> None:
+def encode_turn(game: GameRecord, viewer: int, view: View) -> None:
     """Whose decision of which kind."""
     view.identity[viewer] = 1
     view.turn_of[seat(viewer, game.emperor)] = 1
@@ -206,7 +206,7 @@ def encode_turn(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_emperors(game: Game, viewer: int, view: View) -> None:
+def encode_emperors(game: GameRecord, viewer: int, view: View) -> None:
     """What each Emperor has."""
     for emperor in range(4):
         place = seat(viewer, emperor)
@@ -216,7 +216,7 @@ def encode_emperors(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_pieces(game: Game, view: View) -> None:
+def encode_pieces(game: GameRecord, view: View) -> None:
     """Reserve, sea, Dux, and sums over the board."""
     view.reserve[0] = game.reserve[0] / 21
     view.reserve[1] = game.reserve[1] / 21
@@ -234,7 +234,7 @@ def encode_pieces(game: Game, view: View) -> None:
 
 
 @jit
-def encode_combat(game: Game, viewer: int, view: View) -> None:
+def encode_combat(game: GameRecord, viewer: int, view: View) -> None:
     """The combat that waits for R10.1's boost."""
     if game.fighter == NOBODY:
         return
@@ -249,7 +249,7 @@ def encode_combat(game: Game, viewer: int, view: View) -> None:
 
 
 @jit
-def encode_rules(game: Game, view: View) -> None:
+def encode_rules(game: GameRecord, view: View) -> None:
     """The configuration."""
     for i in range(5):
         view.variants[i] = game.variants >> i & 1

@@ -15,7 +15,7 @@ from helpers.positions import position
 from tetrarchia_env import batch
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine.combat import margin
-from tetrarchia_env.engine.state import OVER, Game
+from tetrarchia_env.engine.state import OVER, GameRecord
 from tetrarchia_env.events import EventLog, combats, narrate
 from tetrarchia_env.notation import action_id, action_text
 
@@ -163,7 +163,7 @@ def test_every_kind_is_seen() -> None:
 def test_values_of_combats_have_the_margin_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """R5.1: in words they are two numbers, in the rules their difference."""
 
-    def checked(game: Game, figure: int, foe: int, dice: list[int]) -> combats.Combat:
+    def checked(game: GameRecord, figure: int, foe: int, dice: list[int]) -> combats.Combat:
         under_way = game.copy()
         under_way.fighter, under_way.foe, (under_way.roman_die, under_way.normal_die) = figure, foe, dice
         fought = combat(game, figure, foe, dice)

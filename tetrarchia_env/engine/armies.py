@@ -1,7 +1,7 @@
 """The three Barbarian armies: R1.2. Kept in the order of their spaces, so that a position has one record only."""
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, Game, numbers
+from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, GameRecord, numbers
 from tetrarchia_env.engine.tables import BIT
 
 FIRST, SECOND, LAST = numbers(3)  # armies, as int64: for each literal Numba would compile `_write` once more
@@ -9,13 +9,13 @@ NOWHERE = FIRST  # where an army in the reserve came from
 
 
 @jit
-def armies(game: Game) -> int:
+def armies(game: GameRecord) -> int:
     """The spaces with an army."""
     return BIT[game.army_at[0]] | BIT[game.army_at[1]] | BIT[game.army_at[2]]
 
 
 @jit
-def army_on(game: Game, space: int) -> int:
+def army_on(game: GameRecord, space: int) -> int:
     """Which army stands here; one must."""
     for army in range(2):
         if game.army_at[army] == space:
@@ -24,7 +24,7 @@ def army_on(game: Game, space: int) -> int:
 
 
 @jit
-def place_army(game: Game, space: int, origin: int, kind: int) -> None:
+def place_army(game: GameRecord, space: int, origin: int, kind: int) -> None:
     """One army from the reserve."""
     game.reserve[ARMIES] -= 1
     _write(game, LAST, space, origin, kind)  # the last place is free: armies in the reserve stand behind
@@ -32,7 +32,7 @@ def place_army(game: Game, space: int, origin: int, kind: int) -> None:
 
 
 @jit
-def remove_army(game: Game, space: int) -> None:
+def remove_army(game: GameRecord, space: int) -> None:
     """Back to the reserve, an ordinary army again (R11.3, R12)."""
     game.reserve[ARMIES] += 1
     _write(game, army_on(game, space), OFF, NOWHERE, ARMY)
@@ -40,28 +40,28 @@ def remove_army(game: Game, space: int) -> None:
 
 
 @jit
-def move_army(game: Game, start: int, goal: int) -> None:
+def move_army(game: GameRecord, start: int, goal: int) -> None:
     """One army goes one step."""
     game.army_at[army_on(game, start)] = goal
     _sort(game)
 
 
 @jit
-def _write(game: Game, army: int, space: int, origin: int, kind: int) -> None:
+def _write(game: GameRecord, army: int, space: int, origin: int, kind: int) -> None:
     game.army_at[army] = space
     game.army_origin[army] = origin
     game.army_kind[army] = kind
 
 
 @jit
-def _sort(game: Game) -> None:
+def _sort(game: GameRecord) -> None:
     _order(game, FIRST)
     _order(game, SECOND)
     _order(game, FIRST)
 
 
 @jit
-def _order(game: Game, army: int) -> None:
+def _order(game: GameRecord, army: int) -> None:
     """Exchange this army and the next if they stand the wrong way round."""
     space, origin, kind = game.army_at[army], game.army_origin[army], game.army_kind[army]
     after = army + 1

@@ -9,7 +9,7 @@ from tetrarchia_env.engine.goths import come, may_come
 from tetrarchia_env.engine.imperivm import may_block
 from tetrarchia_env.engine.movement import FIGURE_COUNT, others, remove
 from tetrarchia_env.engine.pirates import come_back
-from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, STRIKE, Game
+from tetrarchia_env.engine.state import ADVANCE, ARMIES, BLOCK, NOBODY, OFF, OVER, REBEL, STRIKE, GameRecord
 from tetrarchia_env.engine.tables import (
     BIT,
     BROKEN,
@@ -25,7 +25,7 @@ from tetrarchia_env.engine.tokens import is_protected, put_revolt, put_unrest
 
 
 @jit
-def begin_barbarian_phase(game: Game) -> None:
+def begin_barbarian_phase(game: GameRecord) -> None:
     """R6.1, R6.2, and R N for the first strike (R6.3), unless a province is given in `foe`."""
     spread_revolts(game)
     if game.phase != OVER:
@@ -36,13 +36,13 @@ def begin_barbarian_phase(game: Game) -> None:
 
 
 @jit
-def is_linked_now(game: Game, start: int, goal: int) -> bool:
+def is_linked_now(game: GameRecord, start: int, goal: int) -> bool:
     """R6.5: in this phase a broken link is rolled each time, 4 to 6 it is one."""
     return BROKEN[start] & BIT[goal] == 0 or roll(game) >= 4
 
 
 @jit
-def spread_revolts(game: Game) -> None:
+def spread_revolts(game: GameRecord) -> None:
     """R6.1: every Unrest linked to a Revolt becomes Revolt, and so on from the new ones, in a queue."""
     before = game.revolts
     risen = 0
@@ -58,7 +58,7 @@ def spread_revolts(game: Game) -> None:
 
 
 @jit
-def incite(game: Game, space: int, risen: int) -> int:
+def incite(game: GameRecord, space: int, risen: int) -> int:
     """R6.1: one Revolt of the queue; how many have joined it now."""
     if LINKED[space] & game.unrest == 0 or game.phase == OVER:
         return risen
@@ -74,7 +74,7 @@ def incite(game: Game, space: int, risen: int) -> int:
 
 
 @jit
-def expel(game: Game) -> None:
+def expel(game: GameRecord) -> None:
     """R6.2: Emperors and Dux standing on a Revolt are removed."""
     for figure in range(FIGURE_COUNT):
         if game.revolts & BIT[game.at[figure]]:
@@ -82,13 +82,13 @@ def expel(game: Game) -> None:
 
 
 @jit
-def roll_province(game: Game, region: int) -> int:
+def roll_province(game: GameRecord, region: int) -> int:
     """The province of this region that N names."""
     return 6 * (region - 1) + roll(game) - 1
 
 
 @jit
-def strike(game: Game) -> None:
+def strike(game: GameRecord) -> None:
     """R6.3 on the province in `foe`; an Uprising may name another, else the armies line up (R6.4)."""
     game.foe = strike_province(game, game.foe)
     if game.foe == OFF and game.phase != OVER:
@@ -97,7 +97,7 @@ def strike(game: Game) -> None:
 
 
 @jit
-def strike_province(game: Game, space: int) -> int:
+def strike_province(game: GameRecord, space: int) -> int:
     """R6.3 on one province; the province to look at next, or OFF."""
     if is_protected(game, space):
         return OFF
@@ -111,7 +111,7 @@ def strike_province(game: Game, space: int) -> int:
 
 
 @jit
-def uprising(game: Game, space: int) -> int:
+def uprising(game: GameRecord, space: int) -> int:
     """R7: the Roman provinces around revolt, Pirates and armies come; the province to look at next, or OFF."""
     raise_neighbours(game, space)
     if game.phase == OVER:
@@ -127,7 +127,7 @@ def uprising(game: Game, space: int) -> int:
 
 
 @jit
-def raise_neighbours(game: Game, space: int) -> None:
+def raise_neighbours(game: GameRecord, space: int) -> None:
     """R7.1: one by one, by id, those without a Revolt."""
     for i in range(DEGREE[space]):
         other = NEIGHBOURS[space, i]
@@ -138,7 +138,7 @@ def raise_neighbours(game: Game, space: int) -> None:
 
 
 @jit
-def place_in_line(game: Game, army: int) -> int:
+def place_in_line(game: GameRecord, army: int) -> int:
     """R8.1: armies advance by this: steps to ROMA on its path, region where it stands, region of origin."""
     space = game.army_at[army]
     origin = game.army_origin[army]
@@ -146,7 +146,7 @@ def place_in_line(game: Game, army: int) -> int:
 
 
 @jit
-def line_up(game: Game) -> None:
+def line_up(game: GameRecord) -> None:
     """R8.1: the order of all armies but Rebels, fixed before the first one moves."""
     last = -1
     for i in range(3):
@@ -161,7 +161,7 @@ def line_up(game: Game) -> None:
 
 
 @jit
-def advance(game: Game) -> None:
+def advance(game: GameRecord) -> None:
     """R8.2: the first army in line stays, attacks, waits for Constantius (R10.1) or enters."""
     army = game.march[0]
     goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
@@ -177,7 +177,7 @@ def advance(game: Game) -> None:
 
 
 @jit
-def defender(game: Game) -> int:
+def defender(game: GameRecord) -> int:
     """R8.4: the figure in the way of the first army in line."""
     army = game.march[0]
     goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]

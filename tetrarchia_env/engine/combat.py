@@ -9,7 +9,7 @@ from tetrarchia_env.engine.movement import affordable, others, remove
 from tetrarchia_env.engine.outcome import end_game
 from tetrarchia_env.engine.pirates import ATTACK_COST, lose_at_sea
 from tetrarchia_env.engine.scenarios import REBEL_FLEET
-from tetrarchia_env.engine.state import ADVANCE, BARBARIAN, BOOST, DUX, GOTHS, NOBODY, OFF, PIRATES, REBEL, ROMAN, ROME_FELL, Game
+from tetrarchia_env.engine.state import ADVANCE, BARBARIAN, BOOST, DUX, GOTHS, NOBODY, OFF, PIRATES, REBEL, ROMAN, ROME_FELL, GameRecord
 from tetrarchia_env.engine.tables import BIT, BROKEN, COAST, LINKED, NORMAL, ROMA
 from tetrarchia_env.engine.the_great import settle_glory
 from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, supporting
@@ -42,7 +42,7 @@ def support(tokens: int, space: int) -> int:
 
 
 @jit
-def roman_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
+def roman_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
     """R5.1, R11.2: what the Roman adds to his die, and how often the sum is doubled."""
     tokens, helpers = supporting(game, figure), others(game, figure)
     if foe == PIRATES:
@@ -52,7 +52,7 @@ def roman_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
 
 
 @jit
-def barbarian_side(game: Game, figure: int, foe: int) -> tuple[int, int]:
+def barbarian_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
     """R5.1, R11.2, R11.3: the same of the army or the Pirates; the Goths add 1."""
     if foe == PIRATES:
         coast = COAST[game.pirates]
@@ -69,14 +69,14 @@ def value(die: int, side: tuple[int, int]) -> int:
 
 
 @jit
-def margin(game: Game) -> int:
+def margin(game: GameRecord) -> int:
     """The Roman value less the other, of the combat under way."""
     roman, barbarian = roman_side(game, game.fighter, game.foe), barbarian_side(game, game.fighter, game.foe)
     return value(game.roman_die, roman) - value(game.normal_die, barbarian)
 
 
 @jit
-def odds(game: Game, figure: int, foe: int) -> tuple[int, int]:
+def odds(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
     """Of the 36 ways that R N can fall (R5.1), in how many this figure wins and loses against that foe."""
     roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     wins = losses = 0
@@ -89,7 +89,7 @@ def odds(game: Game, figure: int, foe: int) -> tuple[int, int]:
 
 
 @jit
-def fight(game: Game, figure: int, foe: int) -> None:
+def fight(game: GameRecord, figure: int, foe: int) -> None:
     """R5.1: roll R N and settle."""
     game.fighter = figure
     game.foe = foe
@@ -99,7 +99,7 @@ def fight(game: Game, figure: int, foe: int) -> None:
 
 
 @jit
-def settle(game: Game) -> None:
+def settle(game: GameRecord) -> None:
     """R5.4, R5.5, R11.2, unless Galerius is asked first (R10.1)."""
     difference = margin(game)
     if may_boost(game, difference):
@@ -109,7 +109,7 @@ def settle(game: Game) -> None:
 
 
 @jit
-def conclude(game: Game, difference: int) -> None:
+def conclude(game: GameRecord, difference: int) -> None:
     """The combat under way is over: glory first (R10.5), then what it did to the fighters."""
     figure, foe = game.fighter, game.foe
     game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0
@@ -124,7 +124,7 @@ def conclude(game: Game, difference: int) -> None:
 
 
 @jit
-def conclude_attack(game: Game, figure: int, foe: int, difference: int) -> None:
+def conclude_attack(game: GameRecord, figure: int, foe: int, difference: int) -> None:
     """R5.4, R11.2: a figure attacked; an Emperor's defeat ends the Roman phase, the Dux's does not (R11.1)."""
     if difference > 0:
         win_attack(game, figure, foe)
@@ -135,7 +135,7 @@ def conclude_attack(game: Game, figure: int, foe: int, difference: int) -> None:
 
 
 @jit
-def win_attack(game: Game, figure: int, foe: int) -> None:
+def win_attack(game: GameRecord, figure: int, foe: int) -> None:
     """R5.4: army and token leave the space, the victor stands there; R11.2: the Pirates leave the board."""
     if foe == PIRATES:
         game.pirates = 0
@@ -146,7 +146,7 @@ def win_attack(game: Game, figure: int, foe: int) -> None:
 
 
 @jit
-def lose_attack(game: Game, figure: int, foe: int) -> None:
+def lose_attack(game: GameRecord, figure: int, foe: int) -> None:
     """R5.4: he is removed with any Emperor's token on his space; R11.2: on the whole coast."""
     if foe == PIRATES:
         lose_at_sea(game, figure)
@@ -156,7 +156,7 @@ def lose_attack(game: Game, figure: int, foe: int) -> None:
 
 
 @jit
-def conclude_defence(game: Game, figure: int, foe: int, difference: int) -> None:
+def conclude_defence(game: GameRecord, figure: int, foe: int, difference: int) -> None:
     """R5.5: an army attacked."""
     if difference > 0:
         remove_army(game, foe)
@@ -168,7 +168,7 @@ def conclude_defence(game: Game, figure: int, foe: int, difference: int) -> None
 
 
 @jit
-def enter_space(game: Game, army: int, space: int) -> None:
+def enter_space(game: GameRecord, army: int, space: int) -> None:
     """R8.3, R9.4: an army leaves a Revolt in the province it enters; in ROMA it ends the game."""
     move_army(game, army, space)
     if space == ROMA:
@@ -178,13 +178,13 @@ def enter_space(game: Game, army: int, space: int) -> None:
 
 
 @jit
-def next_in_line(game: Game) -> None:
+def next_in_line(game: GameRecord) -> None:
     """R8.1: the army that acted is done."""
     game.march[0], game.march[1], game.march[2] = game.march[1], game.march[2], OFF
 
 
 @jit
-def targets(game: Game, figure: int) -> int:
+def targets(game: GameRecord, figure: int) -> int:
     """R4.7: the armies that this figure may attack now."""
     space = game.at[figure]
     reach = affordable(game, NORMAL[space], BROKEN[space], game.ip) & armies(game)
@@ -196,7 +196,7 @@ def targets(game: Game, figure: int) -> int:
 
 
 @jit
-def attack(game: Game, figure: int, space: int) -> None:
+def attack(game: GameRecord, figure: int, space: int) -> None:
     """R4.7: pay what moving through the link would cost; fleets do not help."""
     cost = 1 if NORMAL[game.at[figure]] & BIT[space] else 2
     game.ip -= cost + (game.revolts & BIT[space] != 0)
@@ -204,7 +204,7 @@ def attack(game: Game, figure: int, space: int) -> None:
 
 
 @jit
-def attack_pirates(game: Game, figure: int) -> None:
+def attack_pirates(game: GameRecord, figure: int) -> None:
     """R11.2."""
     game.ip -= ATTACK_COST
     fight(game, figure, PIRATES)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.state import Game
+from tetrarchia_env.engine.state import GameRecord
 
 # Shifts of a uint64 by a plain int would turn into floats in compiled code.
 _7, _13, _17, _32, _SIX = (np.uint64(n) for n in (7, 13, 17, 32, 6))
@@ -28,7 +28,7 @@ def draw(rng: np.uint64, choices: np.uint64) -> Any:
 
 
 @jit
-def roll(game: Game) -> int:
+def roll(game: GameRecord) -> int:
     """One die, 1..6: the Roman R and the normal N alike."""
     game.dice = next_rng(game.dice)
     return draw(game.dice, _SIX) + 1

@@ -3,13 +3,13 @@
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies, place_army, remove_army
 from tetrarchia_env.engine.movement import others, remove
-from tetrarchia_env.engine.state import ARMY, DUX, GOTHS, GOTHS_MODULE, NOBODY, Game
+from tetrarchia_env.engine.state import ARMY, DUX, GOTHS, GOTHS_MODULE, NOBODY, GameRecord
 from tetrarchia_env.engine.tables import BIT, BORDER
 from tetrarchia_env.engine.tokens import lift, lying
 
 
 @jit
-def are_goths_due(game: Game, region: int) -> bool:
+def are_goths_due(game: GameRecord, region: int) -> bool:
     """R11.3: on border III or IV, while they are not on the board."""
     if game.modules & GOTHS_MODULE == 0 or (region != 3 and region != 4):
         return False
@@ -17,14 +17,14 @@ def are_goths_due(game: Game, region: int) -> bool:
 
 
 @jit
-def may_come(game: Game, region: int) -> bool:
+def may_come(game: GameRecord, region: int) -> bool:
     """R7.2: a border with neither figure nor token takes an army; the Goths come whatever is there."""
     taken = armies(game) | others(game, NOBODY) | lying(game)
     return are_goths_due(game, region) or taken & BIT[BORDER[region]] == 0
 
 
 @jit
-def come(game: Game, region: int) -> None:
+def come(game: GameRecord, region: int) -> None:
     """R2.4, R7.2, R11.3: an army or the Goths on the region's border."""
     border = BORDER[region]
     if are_goths_due(game, region):
@@ -35,7 +35,7 @@ def come(game: Game, region: int) -> None:
 
 
 @jit
-def clear(game: Game, space: int) -> None:
+def clear(game: GameRecord, space: int) -> None:
     """R11.3: token and figure leave the space."""
     lift(game, space)
     if armies(game) & BIT[space]:

@@ -1,23 +1,23 @@
 """R10.1, the variant Imperivm: powers bought with tokens of the supply, which leave the game (R1.4)."""
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, IMPERIVM, MAXIMIAN, POWER_USED, Game
+from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, IMPERIVM, MAXIMIAN, POWER_USED, GameRecord
 
 
 @jit
-def has_power(game: Game, emperor: int) -> bool:
+def has_power(game: GameRecord, emperor: int) -> bool:
     """R10.1: the variant is played and he can pay."""
     return game.variants & IMPERIVM != 0 and game.supply[emperor] > 0
 
 
 @jit
-def may_use_power(game: Game) -> bool:
+def may_use_power(game: GameRecord) -> bool:
     """R10.1: Diocletian and Maximian, once a turn."""
     return (game.emperor == DIOCLETIAN or game.emperor == MAXIMIAN) and game.used & POWER_USED == 0 and has_power(game, game.emperor)
 
 
 @jit
-def use_power(game: Game) -> None:
+def use_power(game: GameRecord) -> None:
     """R10.1: Maximian gains 1 IP; Diocletian may order the others for the rest of his turn."""
     game.supply[game.emperor] -= 1
     game.used |= POWER_USED
@@ -26,31 +26,31 @@ def use_power(game: Game) -> None:
 
 
 @jit
-def may_order(game: Game) -> bool:
+def may_order(game: GameRecord) -> bool:
     """R10.1: whether Diocletian may move the other Emperors."""
     return game.emperor == DIOCLETIAN and game.used & POWER_USED != 0
 
 
 @jit
-def may_boost(game: Game, margin: int) -> bool:
+def may_boost(game: GameRecord, margin: int) -> bool:
     """R10.1: Galerius, in a combat he leads, while his value is not higher."""
     return game.fighter == GALERIUS and margin <= 0 and has_power(game, GALERIUS)
 
 
 @jit
-def boost(game: Game) -> None:
+def boost(game: GameRecord) -> None:
     """R10.1: +1 to the Roman die, before doubling."""
     game.supply[GALERIUS] -= 1
     game.roman_die += 1
 
 
 @jit
-def may_block(game: Game, figure: int) -> bool:
+def may_block(game: GameRecord, figure: int) -> bool:
     """R10.1: Constantius, before an army attacks him."""
     return figure == CONSTANTIUS and has_power(game, CONSTANTIUS)
 
 
 @jit
-def block(game: Game) -> None:
+def block(game: GameRecord) -> None:
     """R10.1: the army stays (the caller goes on to the next one)."""
     game.supply[CONSTANTIUS] -= 1

@@ -24,7 +24,7 @@ from tetrarchia_env.engine.state import (
     PATRES_PATRIAE,
     PIRATES_MODULE,
     ROMAN,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import ZONES
 from tetrarchia_env.engine.tokens import may_calm, may_secure, may_subdue
@@ -33,7 +33,7 @@ Mask = NDArray[np.int8]
 
 
 @jit
-def legal(game: Game, mask: Mask) -> bool:
+def legal(game: GameRecord, mask: Mask) -> bool:
     """Write the legal actions of the agent to act; whether there is any besides `end`."""
     mask[:] = 0
     if game.phase == ROMAN:
@@ -61,14 +61,14 @@ def mark(mask: Mask, first: int, spaces: int) -> bool:
 
 
 @jit
-def tick(mask: Mask, action: int, may: bool) -> bool:
+def set_legal(mask: Mask, action: int, may: bool) -> bool:
     """Make one action legal if it may be done."""
     mask[action] = may
     return may
 
 
 @jit
-def moves_of(game: Game, figure: int) -> int:
+def moves_of(game: GameRecord, figure: int) -> int:
     """The first id of the actions that move this figure in the present turn."""
     if figure == game.emperor:
         return a.MOVE
@@ -76,39 +76,39 @@ def moves_of(game: Game, figure: int) -> int:
 
 
 @jit
-def legal_in_passing(game: Game, mask: Mask) -> bool:
+def legal_in_passing(game: GameRecord, mask: Mask) -> bool:
     """R4.3: only moves of the figure that must move on."""
     figure = game.passing
     return mark(mask, moves_of(game, figure), destinations(game, figure))
 
 
 @jit
-def legal_in_turn(game: Game, mask: Mask) -> bool:
+def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
     """R4, R10, R11: whether there is any action besides `end`."""
     mask[a.END] = 1
     choice = legal_with_ip(game, mask) if game.ip > 0 else False
     if game.variants & IMPERIVM:
-        choice |= tick(mask, a.IMPERIVM_POWER, may_use_power(game))
+        choice |= set_legal(mask, a.IMPERIVM_POWER, may_use_power(game))
     if game.variants & PATRES_PATRIAE:
-        choice |= tick(mask, a.TAKE, may_take(game))
-        choice |= tick(mask, a.GIVE, may_give(game))
+        choice |= set_legal(mask, a.TAKE, may_take(game))
+        choice |= set_legal(mask, a.GIVE, may_give(game))
     return choice
 
 
 @jit
-def legal_with_ip(game: Game, mask: Mask) -> bool:
+def legal_with_ip(game: GameRecord, mask: Mask) -> bool:
     """R4.1 to R4.7, and what variants and modules add to spend IP on."""
     emperor = game.emperor
     choice = mark(mask, a.MOVE, destinations(game, emperor))
     choice |= mark(mask, a.ATTACK, targets(game, emperor))
-    choice |= tick(mask, a.SECURE, may_secure(game))
-    choice |= tick(mask, a.SUBDUE, may_subdue(game, emperor))
-    choice |= tick(mask, a.CALM, may_calm(game, emperor))
+    choice |= set_legal(mask, a.SECURE, may_secure(game))
+    choice |= set_legal(mask, a.SUBDUE, may_subdue(game, emperor))
+    choice |= set_legal(mask, a.CALM, may_calm(game, emperor))
     choice |= legal_sails(game, mask)
     if may_order(game):
         choice |= legal_orders(game, mask)
     if game.modules & PIRATES_MODULE:
-        choice |= tick(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
+        choice |= set_legal(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
     if game.modules & DUX_MODULE:
         choice |= legal_for_dux(game, mask)
     return choice
@@ -123,17 +123,17 @@ def sea_lane(lane: int) -> tuple[int, int]:
 
 
 @jit
-def legal_sails(game: Game, mask: Mask) -> bool:
+def legal_sails(game: GameRecord, mask: Mask) -> bool:
     """R4.4."""
     choice = False
     for lane in range(4):
         start, goal = sea_lane(lane)
-        choice |= tick(mask, a.SAIL + lane, may_sail(game, start, goal))
+        choice |= set_legal(mask, a.SAIL + lane, may_sail(game, start, goal))
     return choice
 
 
 @jit
-def legal_orders(game: Game, mask: Mask) -> bool:
+def legal_orders(game: GameRecord, mask: Mask) -> bool:
     """R10.1: Diocletian moves the other Emperors on the board."""
     choice = False
     for emperor in range(1, 4):
@@ -142,14 +142,14 @@ def legal_orders(game: Game, mask: Mask) -> bool:
 
 
 @jit
-def legal_for_dux(game: Game, mask: Mask) -> bool:
+def legal_for_dux(game: GameRecord, mask: Mask) -> bool:
     """R11.1: deploy him, or once he is there move, attack, subdue, calm; not secure."""
     if not is_on_board(game, DUX):
         return mark(mask, a.DUX_DEPLOY, deployments(game))
     choice = mark(mask, a.DUX_MOVE, destinations(game, DUX))
     choice |= mark(mask, a.DUX_ATTACK, targets(game, DUX))
-    choice |= tick(mask, a.DUX_SUBDUE, may_subdue(game, DUX))
-    choice |= tick(mask, a.DUX_CALM, may_calm(game, DUX))
+    choice |= set_legal(mask, a.DUX_SUBDUE, may_subdue(game, DUX))
+    choice |= set_legal(mask, a.DUX_CALM, may_calm(game, DUX))
     if game.modules & PIRATES_MODULE:
-        choice |= tick(mask, a.DUX_ATTACK_PIRATES, may_attack_pirates(game, DUX))
+        choice |= set_legal(mask, a.DUX_ATTACK_PIRATES, may_attack_pirates(game, DUX))
     return choice

@@ -2,7 +2,7 @@
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies
-from tetrarchia_env.engine.state import DUX, FIGURES, GONE, MARE_NOSTRVM, NOBODY, OFF, ROMAN, Game, numbers
+from tetrarchia_env.engine.state import DUX, FIGURES, GONE, MARE_NOSTRVM, NOBODY, OFF, ROMAN, GameRecord, numbers
 from tetrarchia_env.engine.tables import BIT, BROKEN, CAPITAL, NORMAL, ROMA, SEA, ZONES
 from tetrarchia_env.engine.tokens import lying
 
@@ -11,7 +11,7 @@ _1, _2, _3 = numbers(4)[1:]  # IP, as int64: for each literal Numba would compil
 
 
 @jit
-def others(game: Game, figure: int) -> int:
+def others(game: GameRecord, figure: int) -> int:
     """The spaces with an Emperor or the Dux other than this one."""
     bits = 0
     for other in range(FIGURE_COUNT):
@@ -21,26 +21,26 @@ def others(game: Game, figure: int) -> int:
 
 
 @jit
-def is_on_board(game: Game, figure: int) -> bool:
+def is_on_board(game: GameRecord, figure: int) -> bool:
     """Whether a figure stands on a space."""
     return game.at[figure] < OFF
 
 
 @jit
-def remove(game: Game, figure: int) -> None:
+def remove(game: GameRecord, figure: int) -> None:
     """An Emperor leaves the board until his next turn; the Dux for good (R11.1)."""
     game.at[figure] = GONE if figure == DUX else OFF
 
 
 @jit
-def by_sea(game: Game, space: int) -> int:
+def by_sea(game: GameRecord, space: int) -> int:
     """R4.1, R10.2: the spaces that fleets carry to from here."""
     joined = 1 if game.variants & MARE_NOSTRVM else 0
     return SEA[joined, game.fleets, space]
 
 
 @jit
-def affordable(game: Game, near: int, far: int, ip: int) -> int:
+def affordable(game: GameRecord, near: int, far: int, ip: int) -> int:
     """R4.1: of spaces that cost 1 (near) and 2 (far), +1 with a Revolt, those that `ip` pays."""
     if ip >= 3:
         return near | far
@@ -50,20 +50,20 @@ def affordable(game: Game, near: int, far: int, ip: int) -> int:
 
 
 @jit
-def within(game: Game, space: int, ip: int) -> int:
+def within(game: GameRecord, space: int, ip: int) -> int:
     """R4.1: the spaces that one move of at most `ip` reaches from here; never one with an army."""
     return affordable(game, NORMAL[space] | by_sea(game, space), BROKEN[space], ip) & ~armies(game)
 
 
 @jit
-def move_cost(game: Game, start: int, goal: int) -> int:
+def move_cost(game: GameRecord, start: int, goal: int) -> int:
     """R4.1: the cheapest way."""
     cost = 1 if (NORMAL[start] | by_sea(game, start)) & BIT[goal] else 2
     return cost + (game.revolts & BIT[goal] != 0)
 
 
 @jit
-def exits(game: Game, crowded: int, ip: int) -> int:
+def exits(game: GameRecord, crowded: int, ip: int) -> int:
     """R4.3: of the spaces with others, those from which moves worth `ip` reach a space without one."""
     one = two = three = 0  # the answers for 1, 2 and 3 IP less
     for budget in range(1, ip + 1):
@@ -79,7 +79,7 @@ def exits(game: Game, crowded: int, ip: int) -> int:
 
 
 @jit
-def may_pass(game: Game, crowded: int, space: int, ip: int) -> bool:
+def may_pass(game: GameRecord, crowded: int, space: int, ip: int) -> bool:
     """R4.3: whether who enters this space, where another stands, can still get to one without."""
     if within(game, space, ip) & ~crowded:
         return True
@@ -87,7 +87,7 @@ def may_pass(game: Game, crowded: int, space: int, ip: int) -> bool:
 
 
 @jit
-def destinations(game: Game, figure: int) -> int:
+def destinations(game: GameRecord, figure: int) -> int:
     """R4.1, R4.2, R4.3: where this figure may move now; tokens only make it dearer."""
     start = game.at[figure]
     reach = within(game, start, game.ip)
@@ -101,21 +101,21 @@ def destinations(game: Game, figure: int) -> int:
 
 
 @jit
-def stand(game: Game, figure: int, space: int) -> None:
+def stand(game: GameRecord, figure: int, space: int) -> None:
     """Be there; R4.3: who stands with another must move on."""
     game.at[figure] = space
     game.passing = figure if others(game, figure) & BIT[space] else NOBODY
 
 
 @jit
-def move(game: Game, figure: int, space: int) -> None:
+def move(game: GameRecord, figure: int, space: int) -> None:
     """R4.1."""
     game.ip -= move_cost(game, game.at[figure], space)
     stand(game, figure, space)
 
 
 @jit
-def may_enter(game: Game, space: int) -> bool:
+def may_enter(game: GameRecord, space: int) -> bool:
     """R3.3: there is room, or IP to pass on."""
     crowded = others(game, game.emperor)
     if armies(game) & BIT[space]:
@@ -124,39 +124,39 @@ def may_enter(game: Game, space: int) -> bool:
 
 
 @jit
-def may_enter_capital(game: Game) -> bool:
+def may_enter_capital(game: GameRecord) -> bool:
     """R3.2: also no token may lie there."""
     capital = CAPITAL[game.emperor]
     return lying(game) & BIT[capital] == 0 and may_enter(game, capital)
 
 
 @jit
-def enter(game: Game, space: int) -> None:
+def enter(game: GameRecord, space: int) -> None:
     """R3.2: the Emperor arrives and his Roman phase begins."""
     stand(game, game.emperor, space)
     game.phase = ROMAN
 
 
 @jit
-def may_enter_rome(game: Game) -> bool:
+def may_enter_rome(game: GameRecord) -> bool:
     """R3.2, R3.3."""
     return may_enter(game, ROMA)
 
 
 @jit
-def open_zones(game: Game) -> int:
+def open_zones(game: GameRecord) -> int:
     """R2.6, R4.4, R11.2: the zones, as bits, that a fleet may enter."""
     return (1 << ZONES) - 1 & ~(game.fleets | game.pirates)
 
 
 @jit
-def may_sail(game: Game, start: int, goal: int) -> bool:
+def may_sail(game: GameRecord, start: int, goal: int) -> bool:
     """R4.4: between adjacent zones (given as bits), for 1 IP."""
     return game.ip >= 1 and game.fleets & start != 0 and open_zones(game) & goal != 0
 
 
 @jit
-def sail(game: Game, start: int, goal: int) -> None:
+def sail(game: GameRecord, start: int, goal: int) -> None:
     """R4.4."""
     game.ip -= 1
     game.fleets ^= start | goal

@@ -1,17 +1,17 @@
 """R10.4, the variant Patres patriae: IP taken and given."""
 
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, GIVEN, MAXIMIAN, PATRES_PATRIAE, TAKEN, Game
+from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, GIVEN, MAXIMIAN, PATRES_PATRIAE, TAKEN, GameRecord
 
 
 @jit
-def may_take(game: Game) -> bool:
+def may_take(game: GameRecord) -> bool:
     """R10.4: Diocletian, once in his turn."""
     return game.variants & PATRES_PATRIAE != 0 and game.emperor == DIOCLETIAN and game.used & TAKEN == 0
 
 
 @jit
-def take(game: Game) -> None:
+def take(game: GameRecord) -> None:
     """R10.4: 1 IP from Galerius' next turn."""
     game.used |= TAKEN
     game.ip += 1
@@ -19,13 +19,13 @@ def take(game: Game) -> None:
 
 
 @jit
-def may_give(game: Game) -> bool:
+def may_give(game: GameRecord) -> bool:
     """R10.4: Constantius, once in his turn, if he has one."""
     return game.variants & PATRES_PATRIAE != 0 and game.emperor == CONSTANTIUS and game.used & GIVEN == 0 and game.ip >= 1
 
 
 @jit
-def give(game: Game) -> None:
+def give(game: GameRecord) -> None:
     """R10.4: 1 IP to Maximian's next turn."""
     game.used |= GIVEN
     game.ip -= 1

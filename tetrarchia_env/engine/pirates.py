@@ -3,7 +3,7 @@
 from tetrarchia_env.board import SPACES
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.movement import remove
-from tetrarchia_env.engine.state import PIRATES_MODULE, Game
+from tetrarchia_env.engine.state import PIRATES_MODULE, GameRecord
 from tetrarchia_env.engine.tables import BIT, COAST, ZONES
 from tetrarchia_env.engine.tokens import lift_emperor_token
 
@@ -11,13 +11,13 @@ ATTACK_COST = 2
 
 
 @jit
-def may_attack_pirates(game: Game, figure: int) -> bool:
+def may_attack_pirates(game: GameRecord, figure: int) -> bool:
     """R11.2: from their coast, for 2 IP."""
     return game.ip >= ATTACK_COST and COAST[game.pirates] & BIT[game.at[figure]] != 0
 
 
 @jit
-def lose_at_sea(game: Game, figure: int) -> None:
+def lose_at_sea(game: GameRecord, figure: int) -> None:
     """R11.2: he is removed, and every Emperor's token lying on that coast."""
     remove(game, figure)
     for space in range(SPACES):
@@ -26,7 +26,7 @@ def lose_at_sea(game: Game, figure: int) -> None:
 
 
 @jit
-def come_back(game: Game, space: int) -> None:
+def come_back(game: GameRecord, space: int) -> None:
     """R11.2: an Uprising here brings absent Pirates to the westernmost zone of this coast without a Roman fleet."""
     if game.modules & PIRATES_MODULE == 0 or game.pirates:
         return

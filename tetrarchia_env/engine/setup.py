@@ -23,7 +23,7 @@ from tetrarchia_env.engine.state import (
     REVOLT,
     RUNNING,
     UNREST,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import BIT, BORDER, PROVINCES, REGION
 from tetrarchia_env.engine.tokens import put_revolt
@@ -32,7 +32,7 @@ TOKENS, FLEET_DIGIT, EXTRA_REVOLTS, INITIAL_ARMIES = range(4)  # a level's digit
 
 
 @jit
-def set_up(game: Game, rng: np.uint64) -> None:
+def set_up(game: GameRecord, rng: np.uint64) -> None:
     """R2, R12: a new game by the rules that the record names, up to the fleets (R2.6)."""
     game.dice = rng
     clear_time(game)
@@ -46,7 +46,7 @@ def set_up(game: Game, rng: np.uint64) -> None:
 
 
 @jit
-def clear_time(game: Game) -> None:
+def clear_time(game: GameRecord) -> None:
     """Nothing has happened, nothing is pending; the first decision is the fleets'."""
     game.turn, game.ip, game.used = 0, 0, 0
     game.emperor = STARTS[game.scenario]
@@ -59,7 +59,7 @@ def clear_time(game: Game) -> None:
 
 
 @jit
-def clear_board(game: Game) -> None:
+def clear_board(game: GameRecord) -> None:
     """R1.2: an empty board, everything in the reserve and the supplies."""
     game.unrest, game.revolts, game.fleets, game.pirates = 0, 0, 0, 0
     game.reserve[UNREST], game.reserve[REVOLT], game.reserve[ARMIES] = 21, 21, 3
@@ -74,7 +74,7 @@ def clear_board(game: Game) -> None:
 
 
 @jit
-def place_scenario(game: Game) -> None:
+def place_scenario(game: GameRecord) -> None:
     """R12: fixed Revolts, armies, figures and Pirates; an ordinary game has none."""
     for space in range(SPACES):
         if FIXED_REVOLTS[game.scenario] & BIT[space]:
@@ -92,7 +92,7 @@ def place_scenario(game: Game) -> None:
 
 
 @jit
-def place_revolts(game: Game) -> None:
+def place_revolts(game: GameRecord) -> None:
     """R2.2, R2.7: one in each outer region, where a scenario has not put any."""
     for region in range(1, 7):
         if FIXED_REVOLTS[game.scenario] & PROVINCES[region] == 0:
@@ -104,7 +104,7 @@ def place_revolts(game: Game) -> None:
 
 
 @jit
-def place_extra_revolts(game: Game) -> None:
+def place_extra_revolts(game: GameRecord) -> None:
     """R2.3: R N, both again while that province has a Revolt."""
     for _ in range(game.level[EXTRA_REVOLTS]):
         space = roll_province(game, roll(game))
@@ -114,7 +114,7 @@ def place_extra_revolts(game: Game) -> None:
 
 
 @jit
-def place_initial_armies(game: Game) -> None:
+def place_initial_armies(game: GameRecord) -> None:
     """R2.4: on borders without an army; maybe the Goths (R11.3)."""
     for _ in range(game.level[INITIAL_ARMIES]):
         region = roll(game)
@@ -124,7 +124,7 @@ def place_initial_armies(game: Game) -> None:
 
 
 @jit
-def place_pirates(game: Game) -> None:
+def place_pirates(game: GameRecord) -> None:
     """R2.5: N until it is 2 or 3, INTERNVM or AEGAEVM."""
     if game.modules & PIRATES_MODULE == 0:
         return
@@ -135,13 +135,13 @@ def place_pirates(game: Game) -> None:
 
 
 @jit
-def fleets_to_place(game: Game) -> int:
+def fleets_to_place(game: GameRecord) -> int:
     """R2.6: how many fleets the level still has."""
     placed = (game.fleets & 1) + (game.fleets >> 1 & 1) + (game.fleets >> 2 & 1)
     return game.level[FLEET_DIGIT] - placed
 
 
 @jit
-def place_fleet(game: Game, zone: int) -> None:
+def place_fleet(game: GameRecord, zone: int) -> None:
     """R2.6."""
     game.fleets |= 1 << zone

@@ -2,12 +2,12 @@
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.bits import count
-from tetrarchia_env.engine.state import DUX, NOBODY, THE_GREAT, UNREST, WON, Game
+from tetrarchia_env.engine.state import DUX, NOBODY, THE_GREAT, UNREST, WON, GameRecord
 from tetrarchia_env.engine.tables import BORDERS
 
 
 @jit
-def settle_glory(game: Game, figure: int, margin: int) -> None:
+def settle_glory(game: GameRecord, figure: int, margin: int) -> None:
     """R10.5: a victory takes an Unrest token as glory, a defeat gives one back; each if there is one."""
     if game.variants & THE_GREAT == 0 or figure == DUX:
         return
@@ -20,13 +20,13 @@ def settle_glory(game: Game, figure: int, margin: int) -> None:
 
 
 @jit
-def points(game: Game, emperor: int) -> int:
+def points(game: GameRecord, emperor: int) -> int:
     """R10.5: the borders with his token plus his glory."""
     return count(game.tokens[emperor] & BORDERS) + game.glory[emperor]
 
 
 @jit
-def the_great(game: Game) -> int:
+def the_great(game: GameRecord) -> int:
     """R10.5: who has at least 2 points more than every other Emperor after a won game, or NOBODY."""
     if game.outcome != WON:
         return NOBODY
@@ -41,7 +41,7 @@ def the_great(game: Game) -> int:
 
 
 @jit
-def is_half_emperor(game: Game, emperor: int) -> bool:
+def is_half_emperor(game: GameRecord, emperor: int) -> bool:
     """R10.5: Emperor of the East or West: nobody is the Great, and 2 points more than his couple's other."""
     if game.outcome != WON or the_great(game) != NOBODY:
         return False

@@ -1,7 +1,7 @@
 """The order of play: `play` one decision and all that follows by itself, `legal` what may be decided.
 
 The order stands here once, in pieces, and the record says which one comes next. Who wants to see each of them (the event
-log) calls `decide` and then `go_on` for one at a time; who wants no legal actions (the search) calls `play_piece`.
+log) calls `decide` and then `advance_to_decision` for one at a time; who wants no legal actions (the search) calls `advance_phase`.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ from tetrarchia_env.engine.state import (
     ROMAN,
     STRIKE,
     TRUNCATED,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.tokens import calm, secure, subdue
@@ -44,23 +44,23 @@ ALL: Any = np.int64(2**62)  # pieces: more than there can be
 
 
 @jit
-def begin(game: Game, rng: np.uint64, mask: Mask) -> None:
+def begin(game: GameRecord, rng: np.uint64, mask: Mask) -> None:
     """Set up a new game and go to its first decision."""
     set_up(game, rng)
     if fleets_to_place(game) == 0:
         begin_turn(game)
-    go_on(game, mask, ALL)
+    advance_to_decision(game, mask, ALL)
 
 
 @jit
-def play(game: Game, action: int, mask: Mask) -> None:
+def play(game: GameRecord, action: int, mask: Mask) -> None:
     """One legal action and all that follows by itself; leaves the next decision's legal actions in the mask."""
     decide(game, action)
-    go_on(game, mask, ALL)
+    advance_to_decision(game, mask, ALL)
 
 
 @jit
-def decide(game: Game, action: int) -> None:
+def decide(game: GameRecord, action: int) -> None:
     """One legal action, without what follows by itself."""
     if game.phase == FLEETS:
         place_fleet(game, action - a.FLEET)
@@ -77,11 +77,11 @@ def decide(game: Game, action: int) -> None:
 
 
 @jit
-def go_on(game: Game, mask: Mask, pieces: int) -> bool:
+def advance_to_decision(game: GameRecord, mask: Mask, pieces: int) -> bool:
     """R3: play on until somebody must decide or the game is over; True if so many pieces were played before that."""
     for _ in range(pieces):
         if game.phase >= BARBARIAN:
-            play_piece(game)
+            advance_phase(game)
         elif legal(game, mask) or game.phase != ROMAN:
             return False
         else:
@@ -90,7 +90,7 @@ def go_on(game: Game, mask: Mask, pieces: int) -> bool:
 
 
 @jit
-def play_piece(game: Game) -> None:
+def advance_phase(game: GameRecord) -> None:
     """R6, R8, R3.1: one piece of the phases in which nobody decides."""
     if game.phase == BARBARIAN:
         begin_barbarian_phase(game)
@@ -103,7 +103,7 @@ def play_piece(game: Game) -> None:
 
 
 @jit
-def begin_turn(game: Game) -> None:
+def begin_turn(game: GameRecord) -> None:
     """R3.1, R3.4."""
     game.ip = IMPERIVM_POINTS + game.owed[game.emperor]
     game.owed[game.emperor] = 0
@@ -115,7 +115,7 @@ def begin_turn(game: Game) -> None:
 
 
 @jit
-def arrive(game: Game) -> None:
+def arrive(game: GameRecord) -> None:
     """R3.2, R3.3: a decision only where there are two ways in; none: the Barbarian phase follows at once."""
     rome, capital = may_enter_rome(game), may_enter_capital(game)
     if rome and capital:
@@ -129,7 +129,7 @@ def arrive(game: Game) -> None:
 
 
 @jit
-def finish_turn(game: Game) -> None:
+def finish_turn(game: GameRecord) -> None:
     """R3.1: the next Emperor's turn, unless so many were agreed."""
     game.turn += 1
     if game.turn >= game.max_turns:
@@ -140,7 +140,7 @@ def finish_turn(game: Game) -> None:
 
 
 @jit
-def agent_to_act(game: Game) -> int:
+def agent_to_act(game: GameRecord) -> int:
     """The Emperor who decides now: whose turn it is, but for the reactions of R10.1."""
     if game.phase == BOOST:
         return GALERIUS
@@ -148,7 +148,7 @@ def agent_to_act(game: Game) -> int:
 
 
 @jit
-def answer_boost(game: Game, action: int) -> None:
+def answer_boost(game: GameRecord, action: int) -> None:
     """R10.1: Galerius adds one and looks again, or accepts."""
     if action == a.BOOST_COMBAT:
         boost(game)
@@ -158,7 +158,7 @@ def answer_boost(game: Game, action: int) -> None:
 
 
 @jit
-def answer_block(game: Game, action: int) -> None:
+def answer_block(game: GameRecord, action: int) -> None:
     """R10.1: Constantius makes the army stay, or fights (R8.4)."""
     game.phase = ADVANCE
     if action == a.BLOCK_ARMY:
@@ -169,7 +169,7 @@ def answer_block(game: Game, action: int) -> None:
 
 
 @jit
-def act(game: Game, action: int) -> None:
+def act(game: GameRecord, action: int) -> None:
     """R4, R10, R11: an action of the Roman phase, by its block of ids."""
     if action < a.MOVE:
         act_here(game, action)
@@ -187,7 +187,7 @@ def act(game: Game, action: int) -> None:
 
 
 @jit
-def act_here(game: Game, action: int) -> None:
+def act_here(game: GameRecord, action: int) -> None:
     """R4.4 to R4.6, R4.8."""
     if action == a.END:
         game.phase = BARBARIAN
@@ -203,7 +203,7 @@ def act_here(game: Game, action: int) -> None:
 
 
 @jit
-def act_by_variant(game: Game, action: int) -> None:
+def act_by_variant(game: GameRecord, action: int) -> None:
     """R10.1, R10.4, R11.2."""
     if action == a.IMPERIVM_POWER:
         use_power(game)
@@ -216,7 +216,7 @@ def act_by_variant(game: Game, action: int) -> None:
 
 
 @jit
-def act_by_dux(game: Game, action: int) -> None:
+def act_by_dux(game: GameRecord, action: int) -> None:
     """R11.1."""
     if action < a.DUX_MOVE:
         deploy(game, action - a.DUX_DEPLOY)

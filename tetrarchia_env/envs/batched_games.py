@@ -19,7 +19,7 @@ from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, Game
+from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, GameRecord
 from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.envs.illegal_actions import apply_illegal, check_illegal
 from tetrarchia_env.envs.rewards import Reward, make_reward, mean_rewards
@@ -330,7 +330,7 @@ def begin_next_episodes(
 
 
 @jit
-def end_episode(game: Game, episode: Episode) -> None:
+def end_episode(game: GameRecord, episode: Episode) -> None:
     """Store the statistics of the game that ended, and reset the counters."""
     episode.outcome, episode.score, episode.turn = game.outcome, score(game), game.turn
     for digit in range(4):

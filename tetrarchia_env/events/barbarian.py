@@ -3,7 +3,7 @@
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.movement import FIGURE_COUNT, is_on_board
-from tetrarchia_env.engine.state import ARMIES, GOTHS, OFF, OVER, Game
+from tetrarchia_env.engine.state import ARMIES, GOTHS, OFF, OVER, GameRecord
 from tetrarchia_env.engine.tables import BIT, BORDER, PRINTED, REGION
 from tetrarchia_env.events.words import (
     Lines,
@@ -16,18 +16,18 @@ from tetrarchia_env.events.words import (
 )
 
 
-def describe_beginning(before: Game, game: Game) -> Lines:
+def describe_beginning(before: GameRecord, game: GameRecord) -> Lines:
     """R6.1, R6.2."""
     if game.revolts != before.revolts:
         yield f"revolt spreads to {space_names(game.revolts & ~before.revolts)}"
     yield from (f"{figure_name(figure)} is driven out of {BOARD.names[before.at[figure]]}" for figure in _removed(before, game))
 
 
-def _removed(before: Game, game: Game) -> list[int]:
+def _removed(before: GameRecord, game: GameRecord) -> list[int]:
     return [figure for figure in range(FIGURE_COUNT) if is_on_board(before, figure) and not is_on_board(game, figure)]
 
 
-def describe_strike(before: Game, game: Game) -> Lines:
+def describe_strike(before: GameRecord, game: GameRecord) -> Lines:
     """R6.3 on one province."""
     space = before.foe
     place = f"{province_dice(space)} {BOARD.names[space]}"
@@ -41,14 +41,14 @@ def describe_strike(before: Game, game: Game) -> Lines:
         yield f"{place}: unrest"
 
 
-def _protector(game: Game, space: int) -> str:
+def _protector(game: GameRecord, space: int) -> str:
     """R6.3: whose token it is, lying or printed."""
     by_token = [name for emperor, name in enumerate(EMPERORS) if game.tokens[emperor] & BIT[space]]
     by_print = [name for emperor, name in enumerate(EMPERORS) if PRINTED[emperor] & BIT[space]]
     return (by_token or by_print)[0]
 
 
-def _describe_uprising(before: Game, game: Game, place: str) -> Lines:
+def _describe_uprising(before: GameRecord, game: GameRecord, place: str) -> Lines:
     """R7; where no army could come, another province is to be struck next (R7.2)."""
     yield f"{place} rises{_followers(before, game)}"
     if game.pirates != before.pirates:
@@ -61,7 +61,7 @@ def _describe_uprising(before: Game, game: Game, place: str) -> Lines:
     yield from glory_and_losses(before, game)
 
 
-def _followers(before: Game, game: Game) -> str:
+def _followers(before: GameRecord, game: GameRecord) -> str:
     """R7.1: the provinces that revolt with it; the game may be over before the first one (R9.4)."""
     risen = space_names(game.revolts & ~before.revolts)
     if risen:
@@ -69,20 +69,20 @@ def _followers(before: Game, game: Game) -> str:
     return "" if game.phase == OVER else " alone"
 
 
-def _describe_newcomers(before: Game, game: Game) -> Lines:
+def _describe_newcomers(before: GameRecord, game: GameRecord) -> Lines:
     """R7.2, R11.3: an army on an empty border, or the Goths instead of what was there."""
     for space, origin, kind in _standing(game) - _standing(before):
         army = f"an army from {NUMERALS[origin - 1]} appears in {BOARD.names[space]}"
         yield _goths_arrive(before, game, space) if kind == GOTHS else army
 
 
-def _standing(game: Game) -> set[tuple[int, int, int]]:
+def _standing(game: GameRecord) -> set[tuple[int, int, int]]:
     """Space, origin and kind of each army on the board."""
     rows = zip(game.army_at.tolist(), game.army_origin.tolist(), game.army_kind.tolist(), strict=True)
     return {row for row in rows if row[0] != OFF}
 
 
-def _goths_arrive(before: Game, game: Game, border: int) -> str:
+def _goths_arrive(before: GameRecord, game: GameRecord, border: int) -> str:
     driven_out = [figure_name(figure) for figure in _removed(before, game)]
     if armies(before) & BIT[border]:
         driven_out.append(army_name(before, border))

@@ -8,7 +8,7 @@ from tetrarchia_env.engine.armies import armies, army_on
 from tetrarchia_env.engine.barbarians import defender
 from tetrarchia_env.engine.combat import barbarian_side, roman_side, value
 from tetrarchia_env.engine.imperivm import boost
-from tetrarchia_env.engine.state import BLOCK, BOOST, CONSTANTIUS, GALERIUS, OFF, PIRATES, Game
+from tetrarchia_env.engine.state import BLOCK, BOOST, CONSTANTIUS, GALERIUS, OFF, PIRATES, GameRecord
 from tetrarchia_env.engine.tables import BIT, NEXT_STEP
 from tetrarchia_env.events.words import Lines, army_name, dice_between, does, figure_name, foe_name, glory_and_losses, is_many
 
@@ -27,21 +27,21 @@ class Combat:
         return self.roman - self.barbarian
 
 
-def combat(game: Game, figure: int, foe: int, dice: list[int]) -> Combat:
+def combat(game: GameRecord, figure: int, foe: int, dice: list[int]) -> Combat:
     """R5.1: the values that R and N have in this position."""
     roman_die, normal_die = dice
     roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     return Combat(figure, foe, value(roman_die, roman), value(normal_die, barbarian))
 
 
-def describe_attack(before: Game, game: Game, figure: int, foe: int) -> Lines:
+def describe_attack(before: GameRecord, game: GameRecord, figure: int, foe: int) -> Lines:
     """R4.7, R11.2."""
     fought = combat(before, figure, foe, dice_between(before, game))
     yield f"{figure_name(figure)} attacks {foe_name(before, foe)}: {_result(before, game, fought)}"
     yield from _aftermath(before, game, fought)
 
 
-def describe_advance(before: Game, game: Game) -> Lines:
+def describe_advance(before: GameRecord, game: GameRecord) -> Lines:
     """R8.2: the first army in line stays, threatens Constantius, attacks or enters."""
     fallen = dice_between(before, game)
     if game.phase == BLOCK:
@@ -52,7 +52,7 @@ def describe_advance(before: Game, game: Game) -> Lines:
         yield from _describe_step(before, game, bool(fallen))
 
 
-def describe_boost(before: Game, game: Game, action: int) -> Lines:
+def describe_boost(before: GameRecord, game: GameRecord, action: int) -> Lines:
     """R10.1: Galerius adds one and looks again, or accepts."""
     rolled = before.copy()
     if action == a.BOOST_COMBAT:
@@ -63,7 +63,7 @@ def describe_boost(before: Game, game: Game, action: int) -> Lines:
     yield from _aftermath(before, game, fought)
 
 
-def describe_block(before: Game, game: Game, action: int) -> Lines:
+def describe_block(before: GameRecord, game: GameRecord, action: int) -> Lines:
     """R10.1: Constantius makes the army stay, or fights."""
     if action == a.BLOCK_ARMY:
         army = before.march[0]
@@ -72,7 +72,7 @@ def describe_block(before: Game, game: Game, action: int) -> Lines:
         yield from _describe_defence(before, game, dice_between(before, game))
 
 
-def _describe_defence(before: Game, game: Game, dice: list[int]) -> Lines:
+def _describe_defence(before: GameRecord, game: GameRecord, dice: list[int]) -> Lines:
     """R8.4."""
     fought = combat(before, defender(before), before.march[0], dice)
     attack = does(army_name(before, fought.foe), "attack")
@@ -80,7 +80,7 @@ def _describe_defence(before: Game, game: Game, dice: list[int]) -> Lines:
     yield from _aftermath(before, game, fought)
 
 
-def _describe_step(before: Game, game: Game, was_rolled: bool) -> Lines:
+def _describe_step(before: GameRecord, game: GameRecord, was_rolled: bool) -> Lines:
     """R8.2, R8.3: it enters, or stays for one of two reasons."""
     army = before.march[0]
     name, goal = army_name(before, army), BOARD.names[_next_space(before, army)]
@@ -93,22 +93,22 @@ def _describe_step(before: Game, game: Game, was_rolled: bool) -> Lines:
         yield f"{does(name, 'wait')} behind another army"
 
 
-def _next_space(game: Game, army: int) -> int:
+def _next_space(game: GameRecord, army: int) -> int:
     return int(NEXT_STEP[game.army_origin[army_on(game, army)], army])
 
 
-def _is_attack(before: Game) -> bool:
+def _is_attack(before: GameRecord) -> bool:
     """Whether the Roman attacked; else an army of the march did."""
     return bool(before.march[0] == OFF)
 
 
-def _result(before: Game, game: Game, fought: Combat) -> str:
+def _result(before: GameRecord, game: GameRecord, fought: Combat) -> str:
     """The attacker's value first, then what became of it."""
     values = (fought.roman, fought.barbarian) if _is_attack(before) else (fought.barbarian, fought.roman)
     return f"{values[0]} to {values[1]}, {_verdict(before, game, fought)}"
 
 
-def _verdict(before: Game, game: Game, fought: Combat) -> str:
+def _verdict(before: GameRecord, game: GameRecord, fought: Combat) -> str:
     if game.phase == BOOST:
         return "he may add 1"
     if fought.margin > 0:
@@ -116,7 +116,7 @@ def _verdict(before: Game, game: Game, fought: Combat) -> str:
     return "he is beaten" if fought.margin < 0 else "nothing happens"
 
 
-def _aftermath(before: Game, game: Game, fought: Combat) -> Lines:
+def _aftermath(before: GameRecord, game: GameRecord, fought: Combat) -> Lines:
     """R5.4, R5.5: who enters the other's space; glory and tokens."""
     if game.phase != BOOST and fought.foe != PIRATES:
         if fought.margin > 0 and _is_attack(before):

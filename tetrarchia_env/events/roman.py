@@ -7,7 +7,7 @@ from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.movement import is_on_board
 from tetrarchia_env.engine.outcome import secured_borders
-from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, FLEETS, OVER, PIRATES, Game
+from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, DIOCLETIAN, DUX, FIGURES, FLEETS, OVER, PIRATES, GameRecord
 from tetrarchia_env.engine.tables import BIT, BORDERS, CAPITAL
 from tetrarchia_env.engine.turn import IMPERIVM_POINTS
 from tetrarchia_env.events.combats import describe_attack
@@ -15,19 +15,19 @@ from tetrarchia_env.events.words import Lines, cost, figure_name, zone_names
 from tetrarchia_env.notation import action_text
 
 
-def describe_fleet(before: Game, game: Game, action: int) -> Lines:
+def describe_fleet(before: GameRecord, game: GameRecord, action: int) -> Lines:
     """R2.6; after the last fleet the first turn begins."""
     yield f"{EMPERORS[before.emperor]} places a fleet in {BOARD.zones[action - a.FLEET]}"
     if game.phase != FLEETS:
         yield from describe_turn(before, game)
 
 
-def describe_arrival(_before: Game, game: Game, _action: int) -> Lines:
+def describe_arrival(_before: GameRecord, game: GameRecord, _action: int) -> Lines:
     """R3.2."""
     yield _arrival(game)
 
 
-def describe_turn(before: Game, game: Game) -> Lines:
+def describe_turn(before: GameRecord, game: GameRecord) -> Lines:
     """R3.1, R3.3, R10.4: how a turn begins, but for an arrival with a choice and the usual IP."""
     name = EMPERORS[game.emperor]
     if game.phase == OVER:
@@ -40,16 +40,16 @@ def describe_turn(before: Game, game: Game) -> Lines:
         yield _arrival(game)
 
 
-def describe_empty_decision(_before: Game, game: Game) -> Lines:
+def describe_empty_decision(_before: GameRecord, game: GameRecord) -> Lines:
     """R3.5."""
     yield f"{EMPERORS[game.emperor]} has nothing left to do"
 
 
-def _arrival(game: Game) -> str:
+def _arrival(game: GameRecord) -> str:
     return f"{EMPERORS[game.emperor]} arrives in {BOARD.names[game.at[game.emperor]]}"
 
 
-def describe_act(before: Game, game: Game, action: int) -> Lines:
+def describe_act(before: GameRecord, game: GameRecord, action: int) -> Lines:
     """R4, R10, R11: an action of the Roman phase."""
     figure, verb, goal = _parts(game, action_text(action))
     if verb == "attack":
@@ -58,7 +58,7 @@ def describe_act(before: Game, game: Game, action: int) -> Lines:
         yield _DESCRIPTIONS[verb](before, game, figure)
 
 
-def _parts(game: Game, text: str) -> tuple[int, str, str]:
+def _parts(game: GameRecord, text: str) -> tuple[int, str, str]:
     """The figure that acts, what it does, and where or to whom."""
     figure, verb, goal = int(game.emperor), *text.partition(" ")[::2]
     if verb == "dux":
@@ -68,59 +68,59 @@ def _parts(game: Game, text: str) -> tuple[int, str, str]:
     return figure, verb, goal
 
 
-def _describe_end(_before: Game, _game: Game, figure: int) -> str:
+def _describe_end(_before: GameRecord, _game: GameRecord, figure: int) -> str:
     return f"{FIGURES[figure]} ends his turn"
 
 
-def _describe_secure(before: Game, game: Game, figure: int) -> str:
+def _describe_secure(before: GameRecord, game: GameRecord, figure: int) -> str:
     space = game.at[figure]
     result = f": {count(secured_borders(game))} of 6 borders" if BORDERS & BIT[space] else f" {cost(before, game)}"
     return f"{FIGURES[figure]} secures {BOARD.names[space]}{result}"
 
 
-def _describe_subdue(before: Game, game: Game, figure: int) -> str:
+def _describe_subdue(before: GameRecord, game: GameRecord, figure: int) -> str:
     space = game.at[figure]
     token = "revolt" if before.revolts & BIT[space] else "unrest"
     return f"{figure_name(figure)} subdues the {token} in {BOARD.names[space]} {cost(before, game)}"
 
 
-def _describe_calm(before: Game, game: Game, figure: int) -> str:
+def _describe_calm(before: GameRecord, game: GameRecord, figure: int) -> str:
     return f"{figure_name(figure)} calms the revolt in {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _describe_sail(before: Game, game: Game, _figure: int) -> str:
+def _describe_sail(before: GameRecord, game: GameRecord, _figure: int) -> str:
     start, goal = before.fleets & ~game.fleets, game.fleets & ~before.fleets
     return f"a fleet sails from {zone_names(start)} to {zone_names(goal)} {cost(before, game)}"
 
 
-def _describe_move(before: Game, game: Game, figure: int) -> str:
+def _describe_move(before: GameRecord, game: GameRecord, figure: int) -> str:
     how = "passes through" if game.passing == figure else "moves to"
     return f"{figure_name(figure)} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _describe_order(before: Game, game: Game, figure: int) -> str:
+def _describe_order(before: GameRecord, game: GameRecord, figure: int) -> str:
     how = "through" if game.passing == figure else "to"
     return f"{FIGURES[DIOCLETIAN]} sends {FIGURES[figure]} {how} {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _describe_deploy(before: Game, game: Game, figure: int) -> str:
+def _describe_deploy(before: GameRecord, game: GameRecord, figure: int) -> str:
     return f"{EMPERORS[game.emperor]} puts {figure_name(figure)} in {BOARD.names[game.at[figure]]} {cost(before, game)}"
 
 
-def _describe_power(_before: Game, _game: Game, figure: int) -> str:
+def _describe_power(_before: GameRecord, _game: GameRecord, figure: int) -> str:
     power = "he may move the other Emperors" if figure == DIOCLETIAN else "1 IP more"
     return f"{FIGURES[figure]} pays a token: {power}"
 
 
-def _describe_take(_before: Game, _game: Game, _figure: int) -> str:
+def _describe_take(_before: GameRecord, _game: GameRecord, _figure: int) -> str:
     return "diocletian takes 1 IP from the next turn of galerius"
 
 
-def _describe_give(_before: Game, _game: Game, _figure: int) -> str:
+def _describe_give(_before: GameRecord, _game: GameRecord, _figure: int) -> str:
     return "constantius gives 1 IP to the next turn of maximian"
 
 
-_DESCRIPTIONS: dict[str, Callable[[Game, Game, int], str]] = {
+_DESCRIPTIONS: dict[str, Callable[[GameRecord, GameRecord, int], str]] = {
     "end": _describe_end,
     "secure": _describe_secure,
     "subdue": _describe_subdue,

@@ -23,10 +23,10 @@ from tetrarchia_env.engine.state import (
     STRIKE,
     THE_GREAT,
     WON,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.the_great import is_half_emperor, the_great
-from tetrarchia_env.engine.turn import decide, go_on
+from tetrarchia_env.engine.turn import advance_to_decision, decide
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events.barbarian import describe_beginning, describe_strike
 from tetrarchia_env.events.combats import describe_advance, describe_block, describe_boost
@@ -35,7 +35,7 @@ from tetrarchia_env.events.words import Lines, dice_between, empty_reserves, pro
 from tetrarchia_env.notation import action_text, fast_view, repeat
 
 
-def _describe_advance_or_turn(before: Game, game: Game) -> Lines:
+def _describe_advance_or_turn(before: GameRecord, game: GameRecord) -> Lines:
     """R8, R3.1: when the last army has acted, the next turn begins."""
     return describe_advance(before, game) if before.march[0] != OFF else describe_turn(before, game)
 
@@ -163,7 +163,7 @@ def _replay(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterato
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
     before = fast_view(repeat(playing))
-    while go_on(game, mask, 1):
+    while advance_to_decision(game, mask, 1):
         _note_dice(before, dice)
         yield list(_PIECES[before.phase](before, game))
         before = fast_view(repeat(playing))
@@ -171,14 +171,14 @@ def _replay(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterato
         yield [_ending(game), *_titles(game)]
 
 
-def _note_dice(before: Game, dice: list[str]) -> None:
+def _note_dice(before: GameRecord, dice: list[str]) -> None:
     if before.phase == BARBARIAN:
         dice.clear()
     elif before.phase == STRIKE:
         dice.append(province_dice(before.foe))
 
 
-def _ending(game: Game) -> str:
+def _ending(game: GameRecord) -> str:
     """R9.1, R9.2, and the length of a game."""
     if game.outcome == WON:
         return "all six borders are secured: the Empire is saved"
@@ -189,7 +189,7 @@ def _ending(game: Game) -> str:
     return f"{game.max_turns} turns are over: the game ends here"
 
 
-def _titles(game: Game) -> Lines:
+def _titles(game: GameRecord) -> Lines:
     """R10.5."""
     if not game.variants & THE_GREAT:
         return

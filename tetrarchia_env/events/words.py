@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, SPACES
 from tetrarchia_env.engine.armies import army_on
 from tetrarchia_env.engine.dice import roll
-from tetrarchia_env.engine.state import ARMY, DUX, FIGURES, GOTHS, PIRATES, REVOLT, UNREST, Game
+from tetrarchia_env.engine.state import ARMY, DUX, FIGURES, GOTHS, PIRATES, REVOLT, UNREST, GameRecord
 
 Lines = Iterator[str]
 
@@ -15,7 +15,7 @@ def figure_name(figure: int) -> str:
     return "the Dux" if figure == DUX else FIGURES[figure]
 
 
-def army_name(game: Game, space: int) -> str:
+def army_name(game: GameRecord, space: int) -> str:
     """The army that stands here, told from the others by where it came from."""
     army = army_on(game, space)
     if game.army_kind[army] == ARMY:
@@ -23,7 +23,7 @@ def army_name(game: Game, space: int) -> str:
     return "the Goths" if game.army_kind[army] == GOTHS else "the Rebel"
 
 
-def foe_name(game: Game, foe: int) -> str:
+def foe_name(game: GameRecord, foe: int) -> str:
     """The same of one who is attacked: told by where it stands."""
     if foe == PIRATES:
         return f"the Pirates in {zone_names(game.pirates)}"
@@ -56,12 +56,12 @@ def province_dice(space: int) -> str:
     return f"{NUMERALS[BOARD.region[space] - 1]} {BOARD.number[space]}"
 
 
-def cost(before: Game, game: Game) -> str:
+def cost(before: GameRecord, game: GameRecord) -> str:
     """What it cost."""
     return f"({before.ip - game.ip} IP)"
 
 
-def dice_between(before: Game, game: Game) -> list[int]:
+def dice_between(before: GameRecord, game: GameRecord) -> list[int]:
     """The dice that fell."""
     fallen: list[int] = []
     last = game.dice
@@ -73,7 +73,7 @@ def dice_between(before: Game, game: Game) -> list[int]:
     return fallen
 
 
-def glory_and_losses(before: Game, game: Game) -> Lines:
+def glory_and_losses(before: GameRecord, game: GameRecord) -> Lines:
     """R10.5, R1.4: glory won and lost, and the Emperors' tokens that went back to their supplies."""
     for name, old, new in zip(EMPERORS, before.glory.tolist(), game.glory.tolist(), strict=True):
         if old != new:
@@ -83,6 +83,6 @@ def glory_and_losses(before: Game, game: Game) -> Lines:
             yield f"{name} loses his token{'s' if ',' in lost else ''} in {lost}"
 
 
-def empty_reserves(game: Game) -> str:
+def empty_reserves(game: GameRecord) -> str:
     """R9.2: the tokens of which none is left."""
     return " or ".join(name for kind, name in ((UNREST, "Unrest"), (REVOLT, "Revolt")) if game.reserve[kind] == 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from msgspec import UNSET
 from msgspec.structs import astuple
 
@@ -21,7 +22,7 @@ from tetrarchia_env.engine.state import (
     REBEL,
     REVOLT,
     UNREST,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import BIT, BORDERS, STEPS
 from tetrarchia_env.errors import TetrarchiaError
@@ -80,17 +81,17 @@ def _options(data: SnapshotData) -> Options:
     return options
 
 
-def _restore_turn(game: Game, data: SnapshotData) -> None:
+def _restore_turn(game: GameRecord, data: SnapshotData) -> None:
     game.turn = data.turn
     game.emperor = EMPERORS.index(data.emperor)
     game.phase = PHASES.index(data.phase)
     game.ip = data.ip
     game.passing = NOBODY if data.passing is None else FIGURES.index(data.passing)
     game.outcome = OUTCOMES.index(data.outcome)
-    game.dice = data.dice
+    game.dice = np.uint64(data.dice)
 
 
-def _restore_tokens(game: Game, data: SnapshotData) -> None:
+def _restore_tokens(game: GameRecord, data: SnapshotData) -> None:
     for name, kind in data.tokens.items():
         bit, owner = BIT[SPACE_IDS[name]], TOKENS.index(kind)
         if owner == UNREST:
@@ -102,13 +103,13 @@ def _restore_tokens(game: Game, data: SnapshotData) -> None:
     game.supply[:], game.glory[:], game.reserve[:] = astuple(data.supply), astuple(data.glory), astuple(data.reserve)
 
 
-def _restore_figures(game: Game, data: SnapshotData) -> None:
+def _restore_figures(game: GameRecord, data: SnapshotData) -> None:
     game.at[: len(EMPERORS)] = [OFF if name is None else SPACE_IDS[name] for name in astuple(data.emperors)]
     elsewhere = {None: GONE, "gone": GONE, "available": OFF}
     game.at[DUX] = elsewhere[data.dux] if data.dux in elsewhere else SPACE_IDS[data.dux]
 
 
-def _restore_armies(game: Game, standing: Sequence[tuple[str, str, str]]) -> None:
+def _restore_armies(game: GameRecord, standing: Sequence[tuple[str, str, str]]) -> None:
     rows = sorted(_army(row) for row in standing)
     rows += [(OFF, 0, 0)] * (3 - len(rows))
     game.army_at[:], game.army_origin[:], game.army_kind[:] = zip(*rows, strict=True)
@@ -122,7 +123,7 @@ def _army(row: tuple[str, str, str]) -> tuple[int, int, int]:
     return space, origin, kind
 
 
-def _restore_pending(game: Game, pending: PendingData) -> None:
+def _restore_pending(game: GameRecord, pending: PendingData) -> None:
     game.owed[:] = [pending.owed.get(name, 0) for name in EMPERORS]
     game.used = _flags("pending, used", pending.used, USES)
     march = [SPACE_IDS[name] for name in pending.march]
@@ -132,7 +133,7 @@ def _restore_pending(game: Game, pending: PendingData) -> None:
         _restore_combat(game, pending.combat)
 
 
-def _restore_combat(game: Game, combat: CombatData) -> None:
+def _restore_combat(game: GameRecord, combat: CombatData) -> None:
     game.fighter = FIGURES.index(combat.fighter)
     game.foe = PIRATES if combat.foe == "PIRATES" else SPACE_IDS[combat.foe]
     game.roman_die, game.normal_die = combat.roman, combat.normal

@@ -5,10 +5,13 @@ unfinished turn needs: `owed` IP (R10.4), powers `used` this turn, a `combat` th
 armies still on the `march` (R8.1). In a snapshot written by hand both may be left out, and so may `score`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.bits import first_of
 from tetrarchia_env.engine.outcome import score
@@ -30,7 +33,7 @@ from tetrarchia_env.engine.state import (
     REVOLT,
     UNREST,
     VARIANTS,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.notation.plain_records import to_namedtuple
 from tetrarchia_env.options import Options
@@ -39,7 +42,7 @@ USES = ("power", "take", "give")
 Snapshot = dict[str, Any]
 
 
-def snapshot(game: Game) -> Snapshot:
+def snapshot(position: Games | np.void) -> Snapshot:
     """The whole game: a record, or an array of one.
 
     >>> from tetrarchia_env.batch import new_games
@@ -47,8 +50,8 @@ def snapshot(game: Game) -> Snapshot:
     >>> snapshot(games)["emperor"], snapshot(games)["phase"], snapshot(games)["reserve"]
     ('diocletian', 'fleets', {'unrest': 21, 'revolt': 15, 'armies': 3})
     """
-    record = game[0] if game.shape else game
-    game = to_namedtuple(record)
+    record: Any = position[0] if position.shape else position
+    game: GameRecord = to_namedtuple(record)
     return {
         "turn": game.turn,
         "emperor": EMPERORS[game.emperor],
@@ -72,7 +75,7 @@ def snapshot(game: Game) -> Snapshot:
     }
 
 
-def options_of(game: Game) -> Options:
+def options_of(game: GameRecord) -> Options:
     """The rules that a game is played by."""
     level = tuple(game.level.tolist())
     return _options(level, int(game.variants), int(game.modules), int(game.scenario), int(game.fixed_setup), int(game.max_turns))
@@ -95,11 +98,11 @@ def _space(place: int) -> str | None:
     return BOARD.names[place] if place < OFF else None
 
 
-def _by_emperor(values: list[int]) -> dict[str, int]:
+def _by_emperor(values: Iterable[int]) -> dict[str, int]:
     return dict(zip(EMPERORS, values, strict=True))
 
 
-def _tokens(game: Game) -> dict[str, str]:
+def _tokens(game: GameRecord) -> dict[str, str]:
     """Only those that lie on the board, by space id."""
     kinds = {"unrest": game.unrest, "revolt": game.revolts, **dict(zip(EMPERORS, game.tokens, strict=True))}
     lying = {space: kind for kind, bits in kinds.items() for space in _members(bits)}
@@ -112,24 +115,24 @@ def _members(bits: int) -> Iterator[int]:
         bits &= bits - 1
 
 
-def _dux(game: Game) -> str | None:
+def _dux(game: GameRecord) -> str | None:
     if not game.modules & DUX_MODULE:
         return None
     return {OFF: "available", GONE: "gone"}.get(game.at[DUX]) or _space(game.at[DUX])
 
 
-def _pirates(game: Game) -> str | None:
+def _pirates(game: GameRecord) -> str | None:
     if not game.modules & PIRATES_MODULE:
         return None
     return names_of(game.pirates, BOARD.zones)[0] if game.pirates else "gone"
 
 
-def _armies(game: Game) -> list[list[str]]:
+def _armies(game: GameRecord) -> list[list[str]]:
     standing = [i for i in range(3) if game.army_at[i] != OFF]
     return [[BOARD.names[game.army_at[i]], NUMERALS[game.army_origin[i] - 1], KINDS[game.army_kind[i]]] for i in standing]
 
 
-def _pending(game: Game) -> Snapshot:
+def _pending(game: GameRecord) -> Snapshot:
     return {
         "owed": {name: owed for name, owed in _by_emperor(game.owed).items() if owed},
         "used": list(names_of(game.used, USES)),
@@ -138,7 +141,7 @@ def _pending(game: Game) -> Snapshot:
     }
 
 
-def _combat(game: Game) -> Snapshot:
+def _combat(game: GameRecord) -> Snapshot:
     return {
         "fighter": FIGURES[game.fighter],
         "foe": "PIRATES" if game.foe == PIRATES else BOARD.names[game.foe],

@@ -33,7 +33,7 @@ from tetrarchia_env.engine.state import (
     ROMAN,
     RUNNING,
     UNREST,
-    Game,
+    GameRecord,
 )
 from tetrarchia_env.engine.tables import BIT, COAST, LINKED, ROMA
 
@@ -41,7 +41,7 @@ RESERVE = {"unrest": 21, "revolt": 21, "armies": 3}  # R1.2
 MOST_TOKENS = 5  # of an Emperor
 
 
-def problems(game: Game) -> Iterator[str]:
+def problems(game: GameRecord) -> Iterator[str]:
     """A sentence for each reason why there can be no such game."""
     yield from _counts(game)
     yield from _crowding(game)
@@ -59,7 +59,7 @@ def problems(game: Game) -> Iterator[str]:
     yield from _pending(game)
 
 
-def _counts(game: Game) -> Iterator[str]:
+def _counts(game: GameRecord) -> Iterator[str]:
     """R1.2, R1.3: no more pieces than there are. Fewer are allowed: a position may be set up without some."""
     used = {
         "unrest": count(game.unrest) + game.reserve[UNREST] + sum(game.glory),
@@ -76,7 +76,7 @@ def _counts(game: Game) -> Iterator[str]:
         yield "armies: the goths are there twice"
 
 
-def _crowding(game: Game) -> Iterator[str]:
+def _crowding(game: GameRecord) -> Iterator[str]:
     """R1.3, R4.3: one figure a space, but for the one that passes."""
     alone = [place for figure, place in enumerate(game.at) if place < OFF and figure != game.passing]
     alone += [place for place in game.army_at if place < OFF]
@@ -87,7 +87,7 @@ def _crowding(game: Game) -> Iterator[str]:
         yield "pirates: a Roman fleet is in their zone"
 
 
-def _phase(game: Game) -> Iterator[str]:
+def _phase(game: GameRecord) -> Iterator[str]:
     """What the phase needs."""
     on_board = game.at[game.emperor] < OFF
     if game.phase == FLEETS and fleets_to_place(game) <= 0:
@@ -104,7 +104,7 @@ def _phase(game: Game) -> Iterator[str]:
         yield from _passing(game)
 
 
-def _passing(game: Game) -> Iterator[str]:
+def _passing(game: GameRecord) -> Iterator[str]:
     """R4.3: who passes stands with another, can move on, and is moved by whose turn it is."""
     name = FIGURES[game.passing]
     if not others(game, game.passing) & BIT[game.at[game.passing]]:
@@ -115,7 +115,7 @@ def _passing(game: Game) -> Iterator[str]:
         yield f"passing: {name} cannot move on"
 
 
-def _pending(game: Game) -> Iterator[str]:
+def _pending(game: GameRecord) -> Iterator[str]:
     """A combat under way is real, and so is each army on the march; neither lasts beyond its phase."""
     yield from _march(game)
     if game.fighter != NOBODY:
@@ -125,7 +125,7 @@ def _pending(game: Game) -> Iterator[str]:
             yield "pending, combat: galerius has won it, and is not asked"
 
 
-def _can_be_fought(game: Game) -> bool:
+def _can_be_fought(game: GameRecord) -> bool:
     """R4.7, R8.4, R11.2: the first army in line attacks Galerius, or it is his turn and he attacks a neighbour or the Pirates."""
     here = BIT[game.at[GALERIUS]]
     if game.march[0] != OFF:
@@ -135,7 +135,7 @@ def _can_be_fought(game: Game) -> bool:
     return bool(COAST[game.pirates] & here if game.foe == PIRATES else armies(game) & BIT[game.foe] and LINKED[game.foe] & here)
 
 
-def _march(game: Game) -> Iterator[str]:
+def _march(game: GameRecord) -> Iterator[str]:
     """R8.1: armies that stand there, Rebels never, in their order."""
     if game.march[0] != OFF and game.phase not in (BOOST, BLOCK):
         yield f"pending, march: no army marches in the phase {PHASES[game.phase]!r}"

@@ -15,7 +15,7 @@ from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.movement import enter
-from tetrarchia_env.engine.state import ARRIVAL, GAME, NOBODY, OVER, ROMAN, Game, numbers
+from tetrarchia_env.engine.state import ARRIVAL, GAME, NOBODY, OVER, ROMAN, GameRecord, numbers
 from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.turn import act
 from tetrarchia_env.heuristic import Weights, win_probability
@@ -74,7 +74,7 @@ def new_search_buffers() -> SearchBuffers:
 
 
 @jit
-def take_action(game: Game, action: int) -> None:
+def take_action(game: GameRecord, action: int) -> None:
     """Play an action of the turn without dice, and nothing that follows."""
     if game.phase == ARRIVAL:
         enter(game, ROMA if action == a.ENTER_ROMA else CAPITAL[game.emperor])
@@ -83,7 +83,7 @@ def take_action(game: Game, action: int) -> None:
 
 
 @jit
-def position_hash(game: Game) -> np.uint64:
+def position_hash(game: GameRecord) -> np.uint64:
     """Return a hash that almost always differs for different positions of one turn."""
     key = np.uint64(game.unrest) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(game.revolts) * np.uint64(0xBF58476D1CE4E5B9)
     key ^= np.uint64(game.tokens[game.emperor]) * np.uint64(0x94D049BB133111EB)
@@ -96,7 +96,7 @@ def position_hash(game: Game) -> np.uint64:
 
 
 @jit
-def num_action_ids(game: Game) -> int:
+def num_action_ids(game: GameRecord) -> int:
     """Return the number of action ids that may be legal."""
     return ACTIONS if game.variants or game.modules or game.scenario else BASE_ACTIONS
 

@@ -10,9 +10,9 @@ from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.combat import conclude, odds
 from tetrarchia_env.engine.dice import next_rng
 from tetrarchia_env.engine.pirates import ATTACK_COST
-from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OVER, PIRATES, ROMAN, Game
+from tetrarchia_env.engine.state import ARRIVAL, BARBARIAN, BLOCK, BOOST, DUX, OVER, PIRATES, ROMAN, GameRecord
 from tetrarchia_env.engine.tables import BIT, NORMAL
-from tetrarchia_env.engine.turn import answer_block, answer_boost, play_piece
+from tetrarchia_env.engine.turn import advance_phase, answer_block, answer_boost
 from tetrarchia_env.heuristic import Weights, win_probability
 
 NUM_STRIKES = 36  # outcomes of R N in R6.3
@@ -26,7 +26,7 @@ def is_attack(action: int) -> bool:
 
 
 @jit
-def fighters(game: Game, action: int) -> tuple[Any, Any]:
+def fighters(game: GameRecord, action: int) -> tuple[Any, Any]:
     """Return the attacking figure and its foe (R5.1)."""
     if action == a.ATTACK_PIRATES:
         return game.emperor, PIRATES
@@ -38,7 +38,7 @@ def fighters(game: Game, action: int) -> tuple[Any, Any]:
 
 
 @jit
-def attack_odds(game: Game, action: int) -> tuple[float, float, float]:
+def attack_odds(game: GameRecord, action: int) -> tuple[float, float, float]:
     """Return the probabilities that an attack is won, drawn, lost (R5.1), without Galerius' boosts (R10.1)."""
     figure, foe = fighters(game, action)
     wins, losses = odds(game, figure, foe)
@@ -46,7 +46,7 @@ def attack_odds(game: Game, action: int) -> tuple[float, float, float]:
 
 
 @jit
-def settle_attack(game: Game, action: int, result: int) -> None:
+def settle_attack(game: GameRecord, action: int, result: int) -> None:
     """Pay an attack and apply its result: 1 won, 0 drawn, -1 lost (R4.7, R5.4, R11.2)."""
     figure, foe = fighters(game, action)
     if foe == PIRATES:
@@ -74,7 +74,7 @@ def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, rng: 
 
 
 @jit
-def barbarians_strike(game: Game, province: int) -> None:
+def barbarians_strike(game: GameRecord, province: int) -> None:
     """Play R6 with the given first province up to the next Emperor's turn; reactions (R10.1) are declined."""
     game.phase, game.foe = BARBARIAN, province
     while game.phase != OVER and game.phase != ROMAN and game.phase != ARRIVAL:
@@ -82,11 +82,11 @@ def barbarians_strike(game: Game, province: int) -> None:
 
 
 @jit
-def play_barbarian_step(game: Game) -> None:
+def play_barbarian_step(game: GameRecord) -> None:
     """Play one step of R6 and R8, without computing the legal actions afterwards."""
     if game.phase == BOOST:
         answer_boost(game, a.ACCEPT)
     elif game.phase == BLOCK:
         answer_block(game, a.ACCEPT)
     else:
-        play_piece(game)
+        advance_phase(game)

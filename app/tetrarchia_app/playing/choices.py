@@ -10,7 +10,7 @@ from tetrarchia_env.engine.armies import armies
 from tetrarchia_env.engine.barbarians import defender
 from tetrarchia_env.engine.combat import odds
 from tetrarchia_env.engine.movement import by_sea, move_cost
-from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, Game
+from tetrarchia_env.engine.state import BLOCK, DUX, PIRATES, ROMAN, GameRecord
 from tetrarchia_env.engine.tables import BIT, BROKEN, NORMAL
 from tetrarchia_env.engine.turn import act
 from tetrarchia_env.errors import TetrarchiaError
@@ -62,7 +62,7 @@ def _cost(action: int, spent: int) -> str:
     return ", ".join(price)
 
 
-def _odds(game: Game, action: int) -> str:
+def _odds(game: GameRecord, action: int) -> str:
     found = fighters(game, action)
     if found is None:
         return ""
@@ -70,7 +70,7 @@ def _odds(game: Game, action: int) -> str:
     return f"win {win}% draw {100 - win - loss}% loss {loss}%"
 
 
-def fighters(game: Game, action: int) -> tuple[int, int] | None:
+def fighters(game: GameRecord, action: int) -> tuple[int, int] | None:
     """Return the figure and the enemy of the combat that an action leads to at once; `None` if there is none."""
     if action == a.ACCEPT and game.phase == BLOCK:
         return defender(game), game.march[0]
@@ -90,7 +90,7 @@ def links(game: Games) -> list[str]:
     return [_link(record, start, goal) for goal in range(SPACES) if neighbours >> goal & 1]
 
 
-def _link(game: Game, start: int, goal: int) -> str:
+def _link(game: GameRecord, start: int, goal: int) -> str:
     places = {"by sea": by_sea(game, start), "broken": BROKEN[start] & ~by_sea(game, start), "Revolt": game.revolts}
     remarks = [name for name, spaces in places.items() if spaces & BIT[goal]]
     cost = "army" if armies(game) & BIT[goal] else f"{int(move_cost(game, start, goal))} IP"

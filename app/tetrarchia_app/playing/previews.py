@@ -8,7 +8,7 @@ from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.combat import barbarian_side, chain, odds, roman_side
-from tetrarchia_env.engine.state import PIRATES, Game
+from tetrarchia_env.engine.state import PIRATES, GameRecord
 from tetrarchia_env.engine.tables import BIT, COAST, LINKED
 from tetrarchia_env.engine.tokens import supporting
 from tetrarchia_env.notation import fast_view
@@ -52,7 +52,7 @@ def previews(game: Games) -> list[Preview]:
     return [Preview(choice.text, choice.cost, _place(record, choice.action), _combat(record, choice.action)) for choice in choices(game)]
 
 
-def _place(game: Game, action: int) -> str | None:
+def _place(game: GameRecord, action: int) -> str | None:
     if a.SAIL <= action < a.ENTER_ROMA:
         return (BOARD.zones[1], BOARD.zones[0], BOARD.zones[2], BOARD.zones[1], *BOARD.zones)[action - a.SAIL]
     if action in (a.ENTER_ROMA, a.ENTER_CAPITAL):
@@ -64,7 +64,7 @@ def _place(game: Game, action: int) -> str | None:
     return next((BOARD.names[action - first] for first in ACTION_BLOCKS if first <= action < first + SPACES), None)
 
 
-def _combat(game: Game, action: int) -> Combat | None:
+def _combat(game: GameRecord, action: int) -> Combat | None:
     found = fighters(game, action)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def _side(side: tuple[int, int], spaces: int) -> Side:
     return Side(int(side[0]), int(side[1]), tuple(BOARD.names[space] for space in _spaces_of(spaces)))
 
 
-def chain_of(tokens: int, space: int, foe: int, game: Game) -> int:
+def chain_of(tokens: int, space: int, foe: int, game: GameRecord) -> int:
     """Return the tokens that `engine.combat` counts as support, as bits; a test compares both."""
     if foe == PIRATES:
         return int(tokens & COAST[game.pirates])
