@@ -22,7 +22,7 @@ GAMES = 100
 
 
 def games_won(name: str) -> int:
-    """The position played on by this agent, so many times with other dice."""
+    """Play the position to the end several times, each time with other dice."""
     agent, won = make_agent(name), 0
     for seed in range(GAMES):
         game = Game.restore(POSITION)

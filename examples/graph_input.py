@@ -17,7 +17,7 @@ edges = np.stack(np.nonzero(BOARD.links))
 broken = BOARD.links[edges[0], edges[1]] == BROKEN
 coasts = (BOARD.coasts[:, None] >> np.arange(len(BOARD.zones))) & 1
 
-# What changes: the first parts of the observation have one number for each space, the others are of the game as a whole.
+# What changes: the first parts of the observation have one number for each space, the others describe the game as a whole.
 envs, rng = vector_env(16, level="4211"), np.random.default_rng(0)
 obs, _ = envs.reset(seed=0)
 for _ in range(12):  # some random actions, to have something to look at
@@ -29,7 +29,7 @@ nodes = np.concatenate([by_space, np.broadcast_to(coasts, (envs.num_envs, *coast
 
 for what, array in {"edges": edges, "broken": broken, "nodes": nodes, "whole": whole}.items():
     print(f"{what:8}{array.dtype!s:9}{array.shape}")
-print("\nWhere the Emperor to act stands in the first game, the spaces linked to it, and what their features say:")
+print("\nThe space of the acting Emperor in the first game, its neighbours, and their features:")
 space = int(np.argmax(nodes[0, :, names.index("figure")]))
 for there in [space, *edges[1, edges[0] == space]]:
     marks = [name for name, value in zip(names, nodes[0, there], strict=False) if value]
@@ -47,4 +47,4 @@ if find_spec("torch"):
     received = torch.zeros(len(nodes), SPACES, 32).index_add(1, target, messages)  # added up at its target
     logits = policy_head(torch.relu(update(torch.cat([features, received], dim=2)))).squeeze(2)  # of a move to each space
     legal = torch.from_numpy(obs["action_mask"][:, MOVE : MOVE + SPACES]).bool()
-    print(f"\nOne untrained step of message passing: {tuple(logits.shape)} logits, of which {int(legal.sum())} are of legal moves")
+    print(f"\nOne untrained step of message passing: {tuple(logits.shape)} logits, of which {int(legal.sum())} belong to legal moves")

@@ -1,6 +1,6 @@
 """MaskablePPO of sb3-contrib learns an end-game: one border is left to secure. Takes less than a minute.
 
-More steps: `python examples/maskable_ppo.py 2000000`. Whole games, which need many more: `--level 5300` beside it.
+More steps: `python examples/maskable_ppo.py 2000000`. Whole games, which need many more: add `--level 5300`.
 """
 
 import argparse

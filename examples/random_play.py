@@ -1,6 +1,6 @@
 """Random play in PettingZoo: four agents, one for each Emperor, legal actions only. Takes seconds.
 
-An agent acts several times in a row: all of that is his turn. The action mask says what he may do now.
+An agent acts several times in a row during its turn. The action mask contains its legal actions.
 """
 
 from collections import Counter

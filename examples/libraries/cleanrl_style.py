@@ -1,6 +1,6 @@
 """PPO in plain PyTorch, as CleanRL writes it, on `vector_env`. Takes less than two minutes.
 
-The names are CleanRL's. What differs from its `ppo.py`: the mask of the legal actions, games that end and begin anew in the same step
+The names are CleanRL's. What differs from its `ppo.py`: the mask of the legal actions, games that end and restart in the same step
 (with NEXT_STEP, Gymnasium's default, the step between two games would be a fake transition), and no discount. PPO: Schulman et al. 2017
 (arXiv:1707.06347); masks: Huang and Ontañón 2020 (arXiv:2006.14171). Whole games: `--level 5300 --total-timesteps 20000000`.
 """
@@ -59,7 +59,7 @@ class Policy(nn.Module):
 
 
 class Rollout:
-    """`num_steps` steps of all environments, and where to go on."""
+    """Return `num_steps` steps of all environments, and the state to continue from."""
 
     def __init__(self, args: Args, envs: Any, counts: Counts) -> None:
         self.args, self.envs, self.counts = args, envs, counts

@@ -1,6 +1,6 @@
-"""The end-game that the examples of this folder learn, since a minute is enough for it, and how they measure what they learned.
+"""The end-game that the examples of this folder learn within a minute, and the measurement of their win rate.
 
-It is the start of an easy game, made easier: no Revolts yet, and all borders but SARMATIA are held. Random play wins about one of eleven.
+It is the start of an easy game without Revolts in which all borders except SARMATIA are held. Random play wins one game in eleven.
 """
 
 from collections.abc import Callable
@@ -32,25 +32,25 @@ Policy = Callable[[NDArray[np.float32], NDArray[np.int8], Ints], Ints]  # observ
 
 
 class FromEndGame(BaseWrapper):
-    """An AEC environment whose games begin there; the seed still fixes the dice."""
+    """An AEC environment whose games begin at the end-game; the seed determines the dice."""
 
     position = TOKENS
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game."""
+        """Start a new game."""
         super().reset(seed, options)
         self.unwrapped.restore(self.unwrapped.snapshot() | self.position)
 
 
 @dataclass
 class Counts:
-    """What an example did to the game; three of these must stay 0."""
+    """Counts of the steps that an example learned from; illegal, fake and lost must be 0."""
 
     steps: int = 0  # decisions that were learned from
     illegal: int = 0  # actions outside the mask
-    fake: int = 0  # steps of an agent who had nothing to decide
-    given: float = 0.0  # by the environment, to all who learn from it
-    learned: float = 0.0  # the same rewards, as they reached the learner
+    fake: int = 0  # steps of an agent without a decision
+    given: float = 0.0  # rewards of the environment, for all learning agents
+    learned: float = 0.0  # the same rewards as received by the learner
 
     def __str__(self) -> str:
         lost = abs(self.given - self.learned) > 1e-4 * max(1.0, abs(self.given))  # float32 along the way
@@ -58,7 +58,7 @@ class Counts:
 
 
 def best(*logits: Callable[[torch.Tensor], torch.Tensor]) -> Policy:
-    """The best legal action by the numbers of one network for all agents, or of one for each."""
+    """Return a policy that plays the legal action with the highest logit, of one network for all agents or of one for each."""
 
     @torch.no_grad()
     def choose(obs: NDArray[np.float32], masks: NDArray[np.int8], agents: Ints) -> Ints:
@@ -70,15 +70,15 @@ def best(*logits: Callable[[torch.Tensor], torch.Tensor]) -> Policy:
 
 
 def random_policy(seed: int = 0) -> Policy:
-    """Any legal action."""
+    """Return a policy that plays random legal actions."""
     rng = np.random.default_rng(seed)
     return lambda obs, masks, agents: np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
 
 
 def measure(policy: Policy, games: int = 500, **rules: Any) -> str:
-    """How it plays: the first game of every environment, since short games would be over-counted among all.
+    """Return the win rate of a policy in the first game of every environment; counting all games would favor short ones.
 
-    The seeds are others than those that anything was trained on. rules: another game than the end-game, as `vector_env` takes it.
+    The seeds differ from those of training. `rules` are arguments of `vector_env` for another game than the end-game.
     """
     envs = vector_env(games, **(rules or {"initial_states": [END_GAME]}))
     obs, infos = envs.reset(seed=1_000_000)

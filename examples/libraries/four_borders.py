@@ -1,4 +1,4 @@
-"""A shorter end-game, for libraries that make only some hundred steps a second: four borders are left, and an Emperor stands before each.
+"""A shorter end-game, for libraries with only a few hundred steps per second: four borders are left, and an Emperor stands before each.
 
 A border secured pays all four at once, so a few thousand decisions are enough. Random play wins none of 500 games.
 """

@@ -1,7 +1,7 @@
 """RLlib's new API stack: PPO with action masks, one policy for all Emperors or four, remote runners if wanted. Takes less than two minutes.
 
-RLlib's own PettingZooEnv gives an observation to the agent who acts and to nobody else, so there are no fake transitions; RLlib keeps an
-idle agent's rewards until he acts again. Our network is the RLModule.
+RLlib's own PettingZooEnv gives an observation only to the acting agent, so there are no fake transitions; RLlib keeps an
+idle agent's rewards until it acts again. Our network is the RLModule.
 Larger: `python examples/libraries/rllib_ppo.py --policies four --num-env-runners 2 --level 5300 --timesteps 5000000 --network gnn`.
 """
 
@@ -47,7 +47,7 @@ class Ledger(BaseWrapper):
             self.entries.append((agent, self.unwrapped.rewards[agent]))
 
     def given(self) -> float:
-        """To all four together, to each from his first decision on: what came before it was not his doing."""
+        """The reward of all four agents, for each from its first decision on."""
         agents = [agent for agent, _ in self.entries]
         return sum(reward for agent in set(agents) for _, reward in self.entries[agents.index(agent) :])
 
@@ -56,7 +56,7 @@ class MaskedNetwork(TorchRLModule, ValueFunctionAPI):
     """The network of this project; an illegal action gets a logit that no sampling meets."""
 
     def setup(self) -> None:
-        """RLlib puts options of its own beside those given, so ours are under a name."""
+        """RLlib adds its own options to those given, so ours have a separate key."""
         self.network = make_network(NetworkConfig(**self.model_config["network"]))
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Tianshou: four policies learn with PPO, one for each Emperor, from PettingZoo's AEC API. Takes less than two minutes.
 
-Tianshou hands each agent only the steps at which he acted. So of a reward that all four get he sees only those that his own actions brought
-at once: at the end of a game, only the last actor learns how it ended. `OwnTransitions` mends that, and needs nothing else of Tianshou.
+Tianshou gives each agent only the steps at which it acted, so that an agent misses rewards of other agents' actions: at the end of a
+game, only the last actor learns the result. `OwnTransitions` corrects this.
 """
 
 import argparse
@@ -27,7 +27,7 @@ GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward i
 
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
-    """A small one."""
+    """Return a small network."""
     return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
 
 
@@ -39,25 +39,25 @@ class MaskedActor(ActionReprNet[Any]):
         self.logits = network(inputs, actions)
 
     def forward(self, obs: Batch, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
-        """Logits, of illegal actions none to speak of."""
+        """Return the logits, very low for illegal actions."""
         legal = torch.as_tensor(obs.mask, dtype=torch.bool)
         return self.logits(torch.as_tensor(obs.obs)).masked_fill(~legal, -1e8), state
 
 
 class Critic(nn.Module):
-    """What is expected from here on."""
+    """The value network."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
         self.value = network(inputs, 1)
 
     def forward(self, obs: Batch) -> Tensor:
-        """Values, one for each row."""
+        """Return one value per row."""
         return self.value(torch.as_tensor(obs.obs))
 
 
 def own_steps(batch: Batch, agent: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """At which steps of the batch he acted, and for each of them the last step before he acts again, or before his game is over."""
+    """Return the steps at which an agent acted, and for each the last step before it acts again or its game ends."""
     over = np.flatnonzero(batch.terminated | batch.truncated)
     acted = np.flatnonzero(batch.obs.agent_id == agent)
     end_of_game = over[np.searchsorted(over, acted)]
@@ -65,7 +65,7 @@ def own_steps(batch: Batch, agent: str) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 class OwnTransitions(MultiAgentOnPolicyAlgorithm):
-    """Gives each agent what happened until he acted again: all rewards, and his own next observation, not that of whoever came next."""
+    """Gives each agent all rewards until it acts again, and its own next observation instead of the next actor's."""
 
     def __init__(self, counts: Counts, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -77,7 +77,7 @@ class OwnTransitions(MultiAgentOnPolicyAlgorithm):
     def _of(self, agent: str, batch: Any, buffer: Any, indices: NDArray[np.int64]) -> Any:
         acted, until = own_steps(batch, agent)
         if not len(acted):
-            return Batch()  # he did not come to act in any of these games
+            return Batch()  # it did not act in any of these games
         own, sums = batch[acted], np.append(0.0, batch.rew[:, self._dispatcher.agent_idx[agent]].cumsum())
         own.rew = sums[until + 1] - sums[acted]
         own.obs_next, own.terminated, own.truncated = batch.obs_next[until], batch.terminated[until], batch.truncated[until]
@@ -93,26 +93,26 @@ class OwnTransitions(MultiAgentOnPolicyAlgorithm):
 
 
 class Counted(FromEndGame):
-    """Adds up what the environment gives to agents who acted in the game; who did not, cannot learn from it."""
+    """Sums the rewards of agents that acted in the game; the others cannot learn from theirs."""
 
     def __init__(self, env: Any, counts: Counts) -> None:
         super().__init__(env)
         self.counts, self.acted = counts, set[str]()
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game."""
+        """Start a new game."""
         super().reset(seed, options)
         self.acted = set()
 
     def step(self, action: int | None) -> None:
-        """One decision."""
+        """Play one action."""
         self.acted.add(self.agent_selection)
         super().step(action)
         self.counts.given += sum(self.rewards[agent] for agent in self.acted)
 
 
 def learner(env: PettingZooEnv) -> PPO:
-    """Of one agent."""
+    """Return the learner of one agent."""
     inputs, actions = env.observation_space["observation"].shape[0], int(env.action_space.n)
     policy = DiscreteActorPolicy(actor=MaskedActor(inputs, actions), action_space=env.action_space)
     optim = AdamOptimizerFactory(lr=1e-3)
@@ -120,7 +120,7 @@ def learner(env: PettingZooEnv) -> PPO:
 
 
 def train(steps: int, num_envs: int, seed: int, counts: Counts) -> OwnTransitions:
-    """Tianshou's own trainer; it collects whole games, so that nobody's last step waits for its reward."""
+    """Train with Tianshou's trainer; it collects whole games, so that no agent's last step misses its reward."""
 
     def make() -> PettingZooEnv:
         return PettingZooEnv(Counted(raw_env(level=LEVEL, reward="shaped", gamma=GAMMA), counts))

@@ -28,31 +28,31 @@ GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward i
 
 
 class Logits(nn.Module):
-    """The network, and the mask as MaskedCategorical wants it."""
+    """The network, and the mask in the format of MaskedCategorical."""
 
     def __init__(self) -> None:
         super().__init__()
         self.network = MLP(SIZE, BASE_ACTIONS, num_cells=[128, 128], activation_class=nn.Tanh)
 
     def forward(self, obs: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits, and which of them count."""
+        """Return the logits and the mask."""
         return self.network(obs), mask.bool()
 
 
 def make_actor() -> ProbabilisticActor:
-    """Draws legal actions only."""
+    """Return an actor that samples legal actions only."""
     logits = TensorDictModule(Logits(), in_keys=["observation", "action_mask"], out_keys=["logits", "mask"])
     return ProbabilisticActor(logits, in_keys=["logits", "mask"], distribution_class=MaskedCategorical, return_log_prob=True)
 
 
 def make_env(num_envs: int, reward: Recorded, rules: dict[str, Any]) -> GymWrapper:
-    """TorchRL begins finished games anew itself (it prefers "Disabled"); an illegal action would be an error."""
+    """Return the environment; TorchRL resets finished games itself ("Disabled"), and an illegal action is an error."""
     games = vector_env(num_envs, actions="base", autoreset_mode="Disabled", illegal="raise", reward=reward, **rules)
     return GymWrapper(games, categorical_action_encoding=True)
 
 
 def count(counts: Counts, data: TensorDict) -> None:
-    """What the learner is about to learn from."""
+    """Count the steps of a batch."""
     chosen = data["action_mask"].gather(-1, data["action"].unsqueeze(-1))
     counts.steps += data.numel()
     counts.illegal += int((chosen == 0).sum())
@@ -72,7 +72,7 @@ def update(loss: ClipPPOLoss, optimizer: torch.optim.Optimizer, data: TensorDict
 
 
 def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module, Counts]:
-    """The policy's network, and the counts."""
+    """Return the policy's network and the counts."""
     torch.manual_seed(options.seed)
     reward, counts = Recorded(ShapedReward(GAMMA) if options.level else BorderReward()), Counts()
     actor = make_actor()
@@ -94,7 +94,7 @@ def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module
 
 
 def parse() -> argparse.Namespace:
-    """The options."""
+    """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
     parser.add_argument("--timesteps", type=int, default=16_384, help="decisions to learn from")
