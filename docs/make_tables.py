@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import asdict, astuple
 
 from tetrarchia_agents import make_agent
 from tetrarchia_env import batch
@@ -251,21 +252,21 @@ def feature_table() -> str:
 
 def facts_table(file: BoardFile) -> str:
     """Number of facts on the board by kind and source."""
-    spaces = [space.get("sources", {}) for space in file["space"]]
-    links = [link.get("sources", {}) for link in file["link"]]
+    spaces = [space.sources for space in file.space]
+    links = [link.sources for link in file.link]
     facts = {
         "names of spaces": [sources["name"] for sources in spaces if "name" in sources],
         "numbers of spaces": [sources["number"] for sources in spaces if "number" in sources],
         "coasts of spaces": [sources["coasts"] for sources in spaces if "coasts" in sources],
         "links": [sources["link"] for sources in links if "link" in sources],
         "kinds of links": [sources["kind"] for sources in links if "kind" in sources],
-        "capitals": list(file.get("capital_sources", {}).values()),
+        "capitals": list(file.capital_sources.values()),
     }
     facts["**all**"] = [source for sources in facts.values() for source in sources]
     rows = [(kind, len(sources), *(sources.count(source) for source in SOURCES)) for kind, sources in facts.items()]
     total, count = len(facts["**all**"]), Counter(facts["**all**"])
-    used = {frozenset(step) for path in file["paths"].values() for step in pairwise(path)}
-    steps = [link.get("sources", {}).get("link", "") for link in file["link"] if frozenset(link["between"]) in used]
+    used = {frozenset(step) for path in astuple(file.paths) for step in pairwise(path)}
+    steps = [link.sources.get("link", "") for link in file.link if frozenset(link.between) in used]
     stated = count["rulebook"] + count["implied"]
     summary = (
         f"Of {total} facts about the board, {stated} ({stated / total:.0%}) are stated in the rules or follow from them, "
@@ -280,11 +281,11 @@ def spaces_table(file: BoardFile) -> str:
     """All spaces with their ids, regions, coasts and sources."""
 
     def rows() -> Iterator[Sequence[object]]:
-        for space_id, space in enumerate(file["space"]):
-            region = ("ITALIA", *NUMERALS)[space["region"]]
-            number = "border" if space["number"] == 7 else space["number"]
-            sources = (space.get("sources", {}).get(key, "") for key in ("name", "number", "coasts"))
-            yield space_id, region, number, space["name"], ", ".join(space["coasts"]), *sources
+        for space_id, space in enumerate(file.space):
+            region = ("ITALIA", *NUMERALS)[space.region]
+            number = "border" if space.number == 7 else space.number
+            sources = (space.sources.get(key, "") for key in ("name", "number", "coasts"))
+            yield space_id, region, number, space.name, ", ".join(space.coasts), *sources
 
     return markdown(("id", "region", "number", "name", "coasts", "source of name", "source of number", "source of coasts"), rows())
 
@@ -293,24 +294,24 @@ def links_table(file: BoardFile) -> str:
     """All links with their kinds and sources."""
 
     def rows() -> Iterator[Sequence[object]]:
-        for link in file["link"]:
-            sources = (link.get("sources", {}).get(key, "") for key in ("link", "kind"))
-            yield *link["between"], "broken" if link["broken"] else "normal", *sources
+        for link in file.link:
+            sources = (link.sources.get(key, "") for key in ("link", "kind"))
+            yield *link.between, "broken" if link.broken else "normal", *sources
 
     return markdown(("from", "to", "kind", "source of link", "source of kind"), rows())
 
 
 def capitals_table(file: BoardFile) -> str:
     """The Emperors' capitals and their sources."""
-    sources = file.get("capital_sources", {})
+    sources = file.capital_sources
     return markdown(
-        ("Emperor", "capital", "source"), ((emperor, file["capitals"][emperor], sources.get(emperor, "")) for emperor in EMPERORS)
+        ("Emperor", "capital", "source"), ((emperor, getattr(file.capitals, emperor), sources.get(emperor, "")) for emperor in EMPERORS)
     )
 
 
 def paths_table(file: BoardFile) -> str:
     """The armies' paths to ROMA."""
-    return markdown(("region", "steps", "path"), ((region, len(path) - 1, " - ".join(path)) for region, path in file["paths"].items()))
+    return markdown(("region", "steps", "path"), ((region, len(path) - 1, " - ".join(path)) for region, path in asdict(file.paths).items()))
 
 
 def board_picture() -> str:

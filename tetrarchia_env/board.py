@@ -1,24 +1,25 @@
 """The board: 48 spaces, their links, coasts, capitals and invasion paths, as read-only arrays.
 
-`BOARD` is read once, at import, from `data/board.toml` or from the file that the environment variable
-`TETRARCHIA_BOARD` names. A bad file is refused with a ValueError: one sentence that names the file and the entry.
+`BOARD` is read once, at import, from `data/board.toml` or from the file named by the environment variable `TETRARCHIA_BOARD`.
 """
 
-import difflib
 import os
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, astuple
 from numpy.typing import ArrayLike, NDArray
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_nesting, read_bounded
-from tetrarchia_env.schema import sanitize_line
+from tetrarchia_env.messages import did_you_mean
+from tetrarchia_env.schema import sanitize_line, truncate_repr, validate
 
 EMPERORS = ("diocletian", "galerius", "constantius", "maximian")  # R1.1, in turn order
 NUMERALS = ("I", "II", "III", "IV", "V", "VI")  # the outer regions
@@ -28,39 +29,69 @@ ROMA = 36
 NOT_LINKED, NORMAL, BROKEN = 0, 1, 2
 # Region and number by id. Actions, checkpoints and replays rely on the ids, so no board file may change them.
 PLACES = (*product(range(1, 7), range(1, 7)), *product([0], range(1, 7)), *product(range(1, 7), [7]))
-PICTURE = (1000, 700)
+PICTURE = (1000, 700)  # width and height
+MAX_BYTES = 1_000_000
 PACKAGED = Path(__file__).parent / "data" / "board.toml"
 
 Int8 = NDArray[np.int8]
 Number = TypeVar("Number", bound=np.generic)
 
 
-class Space(TypedDict):
+X = Annotated[int, Meta(ge=0, le=PICTURE[0])]
+Y = Annotated[int, Meta(ge=0, le=PICTURE[1])]
+Point = tuple[X, Y]
+
+
+class Space(Struct, forbid_unknown_fields=True):
+    """A space of a board file."""
+
     name: str
     region: int
     number: int
     coasts: list[str]
-    xy: list[int]
-    sources: NotRequired[dict[str, str]]  # where name, number and coasts come from
+    xy: Point
+    sources: dict[str, str] = {}  # where name, number and coasts come from
 
 
-class Link(TypedDict):
-    between: list[str]
+class Link(Struct, forbid_unknown_fields=True):
+    """A link of a board file."""
+
+    between: tuple[str, str]
     broken: bool
-    sources: NotRequired[dict[str, str]]  # where the link and its kind come from
+    sources: dict[str, str] = {}  # where the link and its kind come from
 
 
-class BoardFile(TypedDict):
-    """The shape of a board file; `read` compares a file with these hints, so they are its only description."""
+class Capitals(Struct, forbid_unknown_fields=True):
+    """The capital of each Emperor."""
 
-    zones: list[str]
-    zone_xy: list[list[int]]
-    regions: list[str]
-    capitals: dict[str, str]
-    capital_sources: NotRequired[dict[str, str]]
-    paths: dict[str, list[str]]
-    space: list[Space]
+    diocletian: str
+    galerius: str
+    constantius: str
+    maximian: str
+
+
+class Paths(Struct, forbid_unknown_fields=True):
+    """The invasion path of each outer region, from its border to ROMA."""
+
+    I: list[str]  # noqa: E741
+    II: list[str]
+    III: list[str]
+    IV: list[str]
+    V: list[str]
+    VI: list[str]
+
+
+class BoardFile(Struct, forbid_unknown_fields=True):
+    """The content of a board file."""
+
+    zones: Annotated[list[str], Meta(min_length=3, max_length=3)]
+    zone_xy: Annotated[list[Point], Meta(min_length=3, max_length=3)]
+    regions: Annotated[list[str], Meta(min_length=7, max_length=7)]
+    capitals: Capitals
+    paths: Paths
+    space: Annotated[list[Space], Meta(min_length=SPACES, max_length=SPACES)]
     link: list[Link]
+    capital_sources: dict[Literal[EMPERORS], str] = {}  # type: ignore[valid-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,153 +118,126 @@ class Board:
     zone_xy: NDArray[np.int16]  # [3, 2]
 
     def space_id(self, name: str) -> int:
-        """The id of a space; ValueError, with the names that come close, if there is none."""
+        """Return the id of a space.
+
+        Raises:
+            TetrarchiaError: There is none of this name; the message suggests similar names.
+        """
         return _find(self.names, name)
 
 
 def board_path() -> Path:
-    """The file that BOARD comes from."""
+    """Return the file that BOARD is read from."""
     return Path(os.environ.get("TETRARCHIA_BOARD") or PACKAGED)
 
 
 def load(path: str | os.PathLike[str]) -> Board:
-    """The board that a file describes."""
-    return _build(read(path))
+    """Return the board of a file.
+
+    Raises:
+        TetrarchiaError: The file is not a valid board; the message names the file and the entry.
+    """
+    file = read(path)
+    names = tuple(space.name for space in file.space)
+    next_step, steps_to_roma = np.full((2, len(NUMERALS), SPACES), -1, np.int8)
+    for row, path_names in enumerate(astuple(file.paths)):
+        spaces = [names.index(name) for name in path_names]
+        next_step[row, spaces[:-1]] = spaces[1:]
+        steps_to_roma[row, spaces] = range(len(spaces) - 1, -1, -1)
+    return Board(
+        names=names,
+        regions=tuple(file.regions),
+        zones=tuple(file.zones),
+        region=_frozen([space.region for space in file.space], np.int8),
+        number=_frozen([space.number for space in file.space], np.int8),
+        coasts=_frozen([sum(1 << file.zones.index(zone) for zone in set(space.coasts)) for space in file.space], np.int8),
+        links=_frozen(_links(names, file.link), np.int8),
+        capitals=_frozen([names.index(name) for name in astuple(file.capitals)], np.int8),
+        roma=ROMA,
+        borders=_frozen(range(ROMAN_PROVINCES, SPACES), np.int8),
+        next_step=_frozen(next_step, np.int8),
+        steps_to_roma=_frozen(steps_to_roma, np.int8),
+        xy=_frozen([space.xy for space in file.space], np.int16),
+        zone_xy=_frozen(file.zone_xy, np.int16),
+    )
 
 
 def read(path: str | os.PathLike[str]) -> BoardFile:
-    """What a board file of at most 1 MB says, checked, sources included."""
+    """Return the validated content of a board file of at most 1 MB, sources included.
+
+    Raises:
+        TetrarchiaError: The file is not a valid board; the message names the file and the entry.
+    """
     try:
-        file = tomllib.loads(check_nesting(read_bounded(path, 10**6).decode()))
-        _check_shape("the file", file, BoardFile)
-        _check_sense(cast(BoardFile, file))
-        return cast(BoardFile, file)
+        data = read_bounded(path, MAX_BYTES)
+        try:
+            content = tomllib.loads(check_nesting(data.decode()))
+        except TetrarchiaError:
+            raise
+        except (ValueError, RecursionError) as error:  # ValueError: also for an integer with more digits than Python converts
+            raise TetrarchiaError(f"it is not TOML ({error})") from None
+        file = validate(content, BoardFile, "")
+        _check(file)
+        return file
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
-    except (ValueError, RecursionError) as error:
-        reason = f"it is not TOML ({error})" if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError) else str(error)
+    except TetrarchiaError as error:
+        reason = str(error)
     raise TetrarchiaError(f"board file {os.fspath(path)}: {sanitize_line(reason)}")
 
 
-def _check_shape(entry: str, value: Any, shape: Any) -> None:
-    """Compare a value with a type hint: a TypedDict, dict[str, ...], list[...], or a plain type."""
-    _check_type(entry, value, dict if is_typeddict(shape) else get_origin(shape) or shape)
-    if is_typeddict(shape):
-        _check_table(entry, value, shape)
-    elif get_origin(shape):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            _check_shape(f"{entry} {key}", item, get_args(shape)[-1])
-
-
-def _check_type(entry: str, value: object, wanted: type) -> None:
-    words = {dict: "a table", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
-    if type(value) is not wanted:  # not isinstance: True is an int, and would pass for 1
-        raise TetrarchiaError(f"{entry} must be {words[wanted]}, but it is {value!r}")
-
-
-def _check_table(entry: str, table: dict[str, object], shape: Any) -> None:
-    hints = get_type_hints(shape)
-    _check_keys(entry, table, shape.__required_keys__, hints)
-    for key, item in table.items():
-        _check_shape(key if entry == "the file" else f"{entry}: {key}", item, hints[key])
-
-
-def _check_keys(entry: str, keys: Collection[str], needed: Collection[str], known: Collection[str]) -> None:
-    for key in sorted(set(needed) - set(keys)):
-        raise TetrarchiaError(f'{entry} has no "{key}"')
-    for key in sorted(set(keys) - set(known)):
-        raise TetrarchiaError(f'{entry} has an unknown key "{key}"; it may have {", ".join(known)}')
-
-
-def _check_sense(file: BoardFile) -> None:
-    _check_count("zones", file["zones"], 3)
-    _check_count("zone_xy", file["zone_xy"], 3)
-    _check_count("regions", file["regions"], 7)
-    _check_count("space", file["space"], SPACES)
-    names = [space["name"] for space in file["space"]]
-    for entry, words in (("zones", file["zones"]), ("regions", file["regions"]), ("space", names)):
-        _check_unique(entry, words)
-    for zone, xy in zip(file["zones"], file["zone_xy"], strict=True):
-        _check_xy(f"zone_xy of {zone}", xy)
-    for space_id, space in enumerate(file["space"]):
-        _check_space(space_id, space, file["zones"])
+def _check(file: BoardFile) -> None:
+    """Check what the types of a board file do not say: names, ids, links and paths that fit together."""
+    names = [space.name for space in file.space]
+    _check_unique("zones", file.zones)
+    _check_unique("regions", file.regions)
+    _check_unique("space", names)
+    for space_id, (space, place) in enumerate(zip(file.space, PLACES, strict=True)):
+        entry = f"space[{space_id}] ({space.name})"
+        if (space.region, space.number) != place:
+            raise TetrarchiaError(f"{entry} must have region and number {place}; got {(space.region, space.number)}")
+        for zone in space.coasts:
+            if zone not in file.zones:
+                raise TetrarchiaError(f"{entry}: coasts must be among the zones {', '.join(file.zones)}; got {zone!r}")
     if names[ROMA] != "ROMA":
-        raise TetrarchiaError(f"space {ROMA} must be ROMA, but it is {names[ROMA]}")
-    _check_links(names, file["link"])
-    _check_capitals(names, file["capitals"], file.get("capital_sources", {}))
-    _check_paths(names, file)
+        raise TetrarchiaError(f"space[{ROMA}] must be ROMA; got {names[ROMA]!r}")
+    _check_links(names, file.link)
+    _check_capitals(names, asdict(file.capitals))
+    links = _links(names, file.link)
+    for numeral, path, border in zip(NUMERALS, astuple(file.paths), names[ROMAN_PROVINCES:], strict=True):
+        _check_path(f"paths.{numeral}", names, links, path, border)
 
 
-def _check_count(entry: str, items: Sequence[object], wanted: int) -> None:
-    if len(items) != wanted:
-        raise TetrarchiaError(f"{entry} must have {wanted} entries, but it has {len(items)}")
-
-
-def _check_unique(entry: str, words: Sequence[str]) -> None:
-    for word in words:
-        if words.count(word) > 1:
-            raise TetrarchiaError(f'{entry}: the name "{word}" is given {words.count(word)} times')
-
-
-def _check_xy(entry: str, xy: Sequence[int]) -> None:
-    if len(xy) != 2 or not (0 <= xy[0] <= PICTURE[0] and 0 <= xy[1] <= PICTURE[1]):
-        raise TetrarchiaError(f"{entry} must be a point in the {PICTURE[0]} x {PICTURE[1]} picture, but it is {xy}")
-
-
-def _check_space(space_id: int, space: Space, zones: Sequence[str]) -> None:
-    entry = f"space {space_id} ({space['name']})"
-    place = space["region"], space["number"]
-    if place != PLACES[space_id]:
-        raise TetrarchiaError(f"{entry} must have region and number {PLACES[space_id]}, but it has {place}")
-    _check_xy(f"{entry}: xy", space["xy"])
-    for zone in space["coasts"]:
-        if zone not in zones:
-            raise TetrarchiaError(f'{entry}: the coast "{zone}" is not one of the zones {", ".join(zones)}')
+def _check_unique(entry: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise TetrarchiaError(f"{entry}: the name {name!r} is given {names.count(name)} times")
 
 
 def _check_links(names: Sequence[str], links: Sequence[Link]) -> None:
-    seen: set[frozenset[str]] = set()
-    for position, link in enumerate(links):
-        entry = f"link {position} ({' - '.join(link['between'])})"
-        _check_ends(entry, names, link["between"])
-        if frozenset(link["between"]) in seen:
+    known: set[frozenset[str]] = set()
+    for index, link in enumerate(links):
+        entry = f"link[{index}] ({' - '.join(link.between)})"
+        for end in link.between:
+            _find(names, end, f"{entry}: ")
+        if link.between[0] == link.between[1]:
+            raise TetrarchiaError(f"{entry}: a space cannot be linked to itself")
+        if frozenset(link.between) in known:
             raise TetrarchiaError(f"{entry}: these spaces are linked twice")
-        seen.add(frozenset(link["between"]))
-    _check_connected(names, _links(names, links))
-
-
-def _check_ends(entry: str, names: Sequence[str], ends: Sequence[str]) -> None:
-    if len(ends) != 2:
-        raise TetrarchiaError(f"{entry}: between must name two spaces, but it names {len(ends)}")
-    for end in ends:
-        _find(names, end, f"{entry}: ")
-    if ends[0] == ends[1]:
-        raise TetrarchiaError(f"{entry}: a space cannot be linked to itself")
-
-
-def _check_connected(names: Sequence[str], links: Int8) -> None:
-    reached = np.arange(SPACES) == ROMA
+        known.add(frozenset(link.between))
+    linked, reached = _links(names, links), np.arange(SPACES) == ROMA
     for _ in names:
-        reached |= links[reached].any(axis=0)
+        reached |= linked[reached].any(axis=0)
     for name in np.array(names)[~reached]:
-        raise TetrarchiaError(f"link: the map is not connected: no links lead from {name} to ROMA")
+        raise TetrarchiaError(f"link: the map must be connected; there is no way from {name} to ROMA")
 
 
-def _check_capitals(names: Sequence[str], capitals: dict[str, str], sources: dict[str, str]) -> None:
-    _check_keys("capitals", capitals, EMPERORS, EMPERORS)
-    _check_keys("capital_sources", sources, (), EMPERORS)
+def _check_capitals(names: Sequence[str], capitals: dict[str, str]) -> None:
     _check_unique("capitals", list(capitals.values()))
     for emperor, name in capitals.items():
-        _find(names, name, f"capitals: {emperor}: ")
+        _find(names, name, f"capitals.{emperor}: ")
         if name == "ROMA" or name in names[ROMAN_PROVINCES:]:
-            raise TetrarchiaError(f"capitals: {emperor} must have a Roman province other than ROMA, but he has {name}")
-
-
-def _check_paths(names: Sequence[str], file: BoardFile) -> None:
-    _check_keys("paths", file["paths"], NUMERALS, NUMERALS)
-    links = _links(names, file["link"])
-    for numeral, border in zip(NUMERALS, names[ROMAN_PROVINCES:], strict=True):
-        _check_path(f"paths: {numeral}", names, links, file["paths"][numeral], border)
+            raise TetrarchiaError(f"capitals.{emperor} must be a Roman province other than ROMA; got {name!r}")
 
 
 def _check_path(entry: str, names: Sequence[str], links: Int8, path: Sequence[str], border: str) -> None:
@@ -241,7 +245,7 @@ def _check_path(entry: str, names: Sequence[str], links: Int8, path: Sequence[st
         _find(names, name, f"{entry}: ")
     _check_unique(entry, path)
     if not path or path[0] != border or path[-1] != "ROMA":
-        raise TetrarchiaError(f"{entry} must lead from {border} to ROMA, but it is {' - '.join(path) or 'empty'}")
+        raise TetrarchiaError(f"{entry} must lead from {border} to ROMA; got {' - '.join(path) or 'an empty path'}")
     for here, there in pairwise(path):
         if there in names[ROMAN_PROVINCES:]:
             raise TetrarchiaError(f"{entry} must lead through Roman provinces, but {there} is a border")
@@ -252,47 +256,15 @@ def _check_path(entry: str, names: Sequence[str], links: Int8, path: Sequence[st
 def _find(names: Sequence[str], name: str, where: str = "") -> int:
     if name in names:
         return names.index(name)
-    close = difflib.get_close_matches(name.upper(), names)
-    raise TetrarchiaError(f'{where}there is no space "{name}"' + (f"; did you mean {' or '.join(close)}?" if close else ""))
-
-
-def _build(file: BoardFile) -> Board:
-    spaces, zones = file["space"], file["zones"]
-    names = tuple(space["name"] for space in spaces)
-    next_step, steps_to_roma = _paths(names, file["paths"])
-    return Board(
-        names=names,
-        regions=tuple(file["regions"]),
-        zones=tuple(zones),
-        region=_frozen([space["region"] for space in spaces], np.int8),
-        number=_frozen([space["number"] for space in spaces], np.int8),
-        coasts=_frozen([sum(1 << zones.index(zone) for zone in set(space["coasts"])) for space in spaces], np.int8),
-        links=_links(names, file["link"]),
-        capitals=_frozen([names.index(file["capitals"][emperor]) for emperor in EMPERORS], np.int8),
-        roma=ROMA,
-        borders=_frozen(range(ROMAN_PROVINCES, SPACES), np.int8),
-        next_step=next_step,
-        steps_to_roma=steps_to_roma,
-        xy=_frozen([space["xy"] for space in spaces], np.int16),
-        zone_xy=_frozen(file["zone_xy"], np.int16),
-    )
+    raise TetrarchiaError(f"{where}unknown space {truncate_repr(name)}{did_you_mean(name, names)}")
 
 
 def _links(names: Sequence[str], links: Sequence[Link]) -> Int8:
     table = np.full((SPACES, SPACES), NOT_LINKED, np.int8)
     for link in links:
-        a, b = (names.index(end) for end in link["between"])
-        table[a, b] = table[b, a] = BROKEN if link["broken"] else NORMAL
-    return _frozen(table, np.int8)
-
-
-def _paths(names: Sequence[str], paths: dict[str, list[str]]) -> tuple[Int8, Int8]:
-    next_step, steps_to_roma = np.full((2, len(NUMERALS), SPACES), -1, np.int8)
-    for row, numeral in enumerate(NUMERALS):
-        path = [names.index(name) for name in paths[numeral]]
-        next_step[row, path[:-1]] = path[1:]
-        steps_to_roma[row, path] = range(len(path) - 1, -1, -1)
-    return _frozen(next_step, np.int8), _frozen(steps_to_roma, np.int8)
+        a, b = (names.index(end) for end in link.between)
+        table[a, b] = table[b, a] = BROKEN if link.broken else NORMAL
+    return table
 
 
 def _frozen(values: ArrayLike, dtype: type[Number]) -> NDArray[Number]:

@@ -1,9 +1,10 @@
-"""What is checked before compiled code runs, which would read and write beyond the end of an array that is too short.
+"""Checks of arrays and records before compiled code runs, which would read and write beyond an array that is too short.
 
-Each check looks at an array's kind, shape and length, never at all its entries: it costs a fraction of a microsecond a call.
+The checks of arguments look at an array's dtype, shape and length, not at its entries: they cost a fraction of a microsecond per call.
+`check_records` is for records from files, and looks at everything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -11,107 +12,113 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.state import GAME
+from tetrarchia_env.engine.state import DUX_MODULE, GAME, IMPERIVM, PATRES_PATRIAE, PIRATES_MODULE
+from tetrarchia_env.engine.validity import LIMITS, MESSAGES, first_flaw, outside_limits
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
 
 Seeds = int | Sequence[int] | NDArray[np.integer]
 
-LARGEST_SEED = 2**64 - 1
-INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)  # NumPy has one of each: `is` tells them apart fastest
+MAX_SEED = 2**64 - 1
+A_SEED = "an integer from 0 to 2**64 - 1"
+INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)  # singletons: `is` is the fastest comparison
+ERR_CONCURRENT_USE = "another thread is using this environment: create one environment per thread"
 
 
 def check_games(games: Any) -> None:
-    """ValueError unless this is a row of games that can be written."""
+    """Check that this is a one-dimensional, writable array of game records."""
     if type(games) is np.ndarray and games.dtype is GAME and games.ndim == 1 and games.flags.writeable:
         return
     if not checked_games(games).flags.writeable or not games.flags.writeable:
-        raise TetrarchiaError("games are read-only here: give a copy")
+        raise TetrarchiaError("games must be writable: pass a copy")
 
 
 def checked_games(games: Any) -> NDArray[np.void]:
-    """The same games to be read; a copy if they do not lie side by side, for which everything would be compiled again."""
+    """Return game records for reading; a copy if they are not contiguous, which would compile everything again."""
     if not isinstance(games, np.ndarray) or games.ndim != 1 or (games.dtype is not GAME and games.dtype != GAME):
-        raise TetrarchiaError(f"games are a row of records of engine.state.GAME, not {_told(games)}")
+        raise TetrarchiaError(f"games must be a one-dimensional array of engine.state.GAME; got {_kind_of(games)}")
     return games if games.flags.carray else games.copy()
 
 
 def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
-    """A row of legal actions for each game, that can be written."""
+    """Check that there is a writable row of legal actions for each game."""
     if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != INT8:
-        raise TetrarchiaError(f"masks are int8 of shape {(games, width)}, a row for each game, not {_told(masks)}")
+        raise TetrarchiaError(f"masks must be int8 of shape {(games, width)}, one row per game; got {_kind_of(masks)}")
     if not masks.flags.writeable:
-        raise TetrarchiaError("masks are read-only here: give a copy")
+        raise TetrarchiaError("masks must be writable: pass a copy")
 
 
 def check_rngs(rngs: Any, games: int) -> None:
-    """An RNG state for each game."""
+    """Check that there is a writable RNG state for each game."""
     if not isinstance(rngs, np.ndarray) or rngs.dtype != UINT64 or rngs.shape != (games,) or not rngs.flags.writeable:
-        raise TetrarchiaError(f"rngs have a row for each of the {games} games, uint64 that can be written, not {_told(rngs)}")
+        raise TetrarchiaError(f"rngs must be writable uint64 of shape {(games,)}, one per game; got {_kind_of(rngs)}")
 
 
 def checked_steps(steps: Any) -> int:
-    """How many steps to play."""
+    """Return a number of steps as an int."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 0 <= steps < 2**63:
-        raise TetrarchiaError(f"steps are a whole number from 0 on, not {steps!r}")
+        raise TetrarchiaError(f"steps must be an integer from 0 to 2**63 - 1; got {steps!r}")
     return int(steps)
 
 
 def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
-    """As many action ids as games: compiled code would read on beyond fewer, and take 8.9 for 8."""
+    """Return one action id per game as int64: compiled code would read beyond fewer, and truncate 8.9 to 8."""
     if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == (games,) and actions.flags.carray:
         return actions
     given = _as_array(actions, "actions")
     if given.dtype.kind not in "iu" or given.shape != (games,):
-        told = truncate_repr(given.tolist()) if given.size <= 4 else f"an array of {given.dtype} of shape {given.shape}"
-        raise TetrarchiaError(f"actions are {games} whole numbers, one for each game, not {told}")
+        got = truncate_repr(given.tolist()) if given.size <= 4 else _kind_of(given)
+        raise TetrarchiaError(f"actions must be {games} integers, one per game; got {got}")
     return np.array(given, dtype=INT64)
 
 
 def checked_viewers(viewers: object, games: int) -> NDArray[np.int64]:
-    """As many Emperors as games; whether each is one of the four is looked at where they are used."""
+    """Return one Emperor's number per game as int64. Their range is checked where they are used."""
     if type(viewers) is np.ndarray and viewers.dtype is INT64 and viewers.shape == (games,) and viewers.flags.carray:
         return viewers
     given = _as_array(viewers, "viewers")
     if given.dtype.kind not in "iu" or given.shape != (games,):
-        raise TetrarchiaError(f"viewers are the numbers of {games} Emperors, a row for each of the {games} games, not {_told(given)}")
+        raise TetrarchiaError(f"viewers must be {games} integers, one Emperor per game; got {_kind_of(given)}")
     return np.array(given, dtype=INT64)
 
 
 def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
-    """Checked seeds, as many as were given, or this number of them."""
+    """Return seeds as uint64.
+
+    Args:
+        seeds: One seed, or one per game.
+        number: The number of games; None for any number.
+
+    Raises:
+        TetrarchiaError: The number of seeds, or one of them, is wrong.
+    """
     values = np.atleast_1d(np.asarray(seeds, dtype=object))
     if values.ndim != 1 or (number is not None and len(values) != number):
-        wanted = "a row of seeds is" if number is None else f"{number} seeds are"
-        raise TetrarchiaError(
-            f"{wanted} wanted, one for each game, not {len(values) if values.ndim == 1 else f'those of shape {values.shape}'}"
-        )
+        got = len(values) if values.ndim == 1 else f"shape {values.shape}"
+        raise TetrarchiaError(f"seeds must be {'a list' if number is None else number}, one per game; got {got}")
     for seed in values:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-            raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {truncate_repr(seed)}")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
+            raise TetrarchiaError(f"seed must be {A_SEED}; got {truncate_repr(seed)}")
     return values.astype(np.uint64)
 
 
 def checked_seed(seed: Any) -> int:
-    """One seed, of Python or NumPy, as Python's."""
+    """Return one seed, an int of Python or NumPy, as an int."""
     if isinstance(seed, np.ndarray | list | tuple):
-        raise TetrarchiaError(f"a seed is a whole number from 0 to 2**64 - 1, not {truncate_repr(seed)}")
+        raise TetrarchiaError(f"seed must be {A_SEED}; got {truncate_repr(seed)}")
     return int(seed_array(seed)[0])
 
 
 def check_no_options(options: Any) -> None:
-    """Nothing is chosen at a reset: whoever gives an option would believe that it is in force."""
+    """Refuse options of `reset`, which would otherwise be ignored silently."""
     if options:
-        raise TetrarchiaError(f"reset takes no options, not {truncate_repr(options)}: rules are chosen when the environment is made")
-
-
-ERR_CONCURRENT_USE = "another thread is using this environment: give each thread an environment of its own"
+        raise TetrarchiaError(f"reset takes no options; got {truncate_repr(options)}: choose the rules when creating the environment")
 
 
 class SingleThreadGuard:
-    """Held while an environment is used: compiled code of two threads would write into the same game.
+    """A lock held while an environment is used: two threads in compiled code would write into the same game.
 
-    `with` it, or in the hot path `if not acquire(False): raise TetrarchiaError(ERR_CONCURRENT_USE)` and `release`.
+    Use it with `with`, or in the hot path with `if not acquire(False): raise TetrarchiaError(ERR_CONCURRENT_USE)` and `release`.
     """
 
     __slots__ = ("acquire", "release")
@@ -128,22 +135,63 @@ class SingleThreadGuard:
         self.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is held by nobody."""
+        """Copies and pickles get a new, free lock."""
         return SingleThreadGuard, ()
 
 
-def _told(value: object) -> str:
-    """Of an array its kind and shape."""
-    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) and value.dtype.names is None else _kind(value)
+def records_from_bytes(rows: Any, dtype: np.dtype[Any], number: int, source: str) -> NDArray[np.void]:
+    """Return rows of bytes as records.
+
+    Args:
+        rows: An array of uint8, one row per record.
+        dtype: The dtype of a record.
+        number: The expected number of records.
+        source: What the rows are; the error message begins with it.
+
+    Raises:
+        TetrarchiaError: The array has another dtype or shape.
+    """
+    shape = (number, dtype.itemsize)
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.uint8 or rows.shape != shape:
+        raise TetrarchiaError(f"{source} must be uint8 of shape {shape}; got {_kind_of(rows)}")
+    return np.ascontiguousarray(rows).reshape(-1).view(dtype).copy()
 
 
-def _kind(value: object) -> str:
-    return f"records of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+def check_records(games: NDArray[np.void], source: str) -> None:
+    """Check that records from a file are games, so that the rules can run on them.
+
+    Raises:
+        TetrarchiaError: One is not; the message begins with the source and gives the record's index.
+    """
+    if games.dtype != GAME or games.ndim != 1:
+        raise TetrarchiaError(f"{source} must be a one-dimensional array of engine.state.GAME; got {_kind_of(games)}")
+    check_limits(games, LIMITS, source)
+    index, flaw = first_flaw(np.ascontiguousarray(games))
+    if flaw:
+        raise TetrarchiaError(f"{source}: record {index} is damaged: {MESSAGES[flaw]}")
+
+
+def check_limits(records: NDArray[Any], limits: Mapping[str, tuple[Any, Any]], source: str) -> None:
+    """Check that every number of some records is within its limits."""
+    found = outside_limits(records, limits)
+    if found is not None:
+        raise TetrarchiaError(f"{source}: record {found[0]} is damaged: {found[1]} is out of range")
+
+
+def need_all_actions(games: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Return which games have actions besides those of the base game."""
+    needs: NDArray[np.bool_] = (games["variants"] & (IMPERIVM | PATRES_PATRIAE)) | (games["modules"] & (DUX_MODULE | PIRATES_MODULE)) != 0
+    return needs
+
+
+def _kind_of(value: object) -> str:
+    if not isinstance(value, np.ndarray):
+        return f"a {type(value).__name__}"
+    return f"{'records' if value.dtype.names else value.dtype} of shape {value.shape}"
 
 
 def _as_array(values: object, name: str) -> NDArray[Any]:
-    """ValueError of ours for what is no array, such as rows of different lengths."""
     try:
         return np.asarray(values)
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise TetrarchiaError(f"{name} are no array: {' '.join(str(error).split())}") from None
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:  # such as rows of different lengths
+        raise TetrarchiaError(f"{name} must be an array; got {truncate_repr(values)} ({' '.join(str(error).split())})") from None

@@ -1,19 +1,19 @@
-"""How names that somebody typed, or that stand in a stranger's file, are told to a person."""
+"""Formatting of names and texts from users and files in messages."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-NEAR = 0.6  # of 1, how much alike two names must be
-MOST = 2  # names to choose from
+MIN_SIMILARITY = 0.6  # of 1
+MAX_SUGGESTIONS = 2
 
 
 def printable(text: object) -> str:
-    """As a terminal may be given it: what would move its cursor or change its colours is shown as Python writes it, `\\x1b`."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(text))
+    """Return a text with control characters escaped, so that it cannot move a terminal's cursor or change its colors."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in str(text))
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """` (did you mean planner?)`, to stand behind a name that is not known; nothing if none is like it."""
+    """Return ` (did you mean planner?)` to append to an unknown name, or an empty string if no known name is similar."""
     names = {one.casefold(): one for one in known}
-    close = [names[one] for one in get_close_matches(str(name).casefold(), names, MOST, NEAR)]
+    close = [names[one] for one in get_close_matches(str(name).casefold(), names, MAX_SUGGESTIONS, MIN_SIMILARITY)]
     return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -1,4 +1,4 @@
-"""The rules a game is played by: the keyword arguments that are the same everywhere, checked in one place."""
+"""The rules that a game is played by: the same keyword arguments in every API, validated here."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -12,44 +12,48 @@ from numpy.typing import NDArray
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import check_fields, describe, label, truncate_repr
+from tetrarchia_env.messages import did_you_mean
+from tetrarchia_env.schema import describe, label, truncate_repr, validate_fields
 
 DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", "0123"), ("initial armies", "0123"))
-NORMAL_LEVEL = "4211"
-MOST_TURNS = 2**31 - 1
+DEFAULT_LEVEL = "4211"
+MAX_TURNS = 2**31 - 1
 
-A_LEVEL = f"a string of four digits such as {NORMAL_LEVEL!r}"
-if TYPE_CHECKING:  # what may be given
+FOUR_DIGITS = f'four digits, e.g. "{DEFAULT_LEVEL}"'
+if TYPE_CHECKING:  # what callers may pass
     Level = str | Sequence[str] | None
     Variants = Iterable[str]
     Modules = Iterable[str]
     Scenario = str | None
-else:  # what that is checked to be; any iterable of names is a tuple by then
-    Levels = Annotated[tuple[Annotated[str, describe(A_LEVEL)], ...], Meta(min_length=1)]
-    Level = Annotated[str | Levels | None, describe(f"{A_LEVEL} or a list of such levels")]
-    Variants = Annotated[
-        tuple[Annotated[Literal[VARIANTS], label("variant")], ...], describe(f"a list of names from {', '.join(VARIANTS)}")
-    ]
-    Modules = Annotated[tuple[Annotated[Literal[MODULES], label("module")], ...], describe(f"a list of names from {', '.join(MODULES)}")]
+else:  # what it is validated as, after `__post_init__` has made tuples of iterables
+    Levels = Annotated[tuple[Annotated[str, describe(FOUR_DIGITS)], ...], Meta(min_length=1)]
+    Level = Annotated[str | Levels | None, describe(f"{FOUR_DIGITS}, or a list of levels")]
+    Variants = Annotated[tuple[Annotated[Literal[VARIANTS], label("variant")], ...], describe(f"a list of {', '.join(VARIANTS)}")]
+    Modules = Annotated[tuple[Annotated[Literal[MODULES], label("module")], ...], describe(f"a list of {', '.join(MODULES)}")]
     Scenario = Annotated[Literal[(*SCENARIOS, None)], label("scenario")]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a game is set up and played; a wrong value is a ValueError that says what was given and what is allowed.
+    """The setup and rules of a game.
 
-    level: four digits (R2.1), "4211" if not given; or a list of levels, one of which is drawn for each game
-    variants: any of imperivm mare_nostrvm diarchia patres_patriae the_great (R10)
-    modules: any of dux pirates goths (R11)
-    scenario: carausian_revolt danube_wars mauretanian_war great_persian_war (R12); it sets level and modules
-    fixed_setup: Revolts in province 3 of each region (R2.7)
-    max_turns: a game is truncated when so many turns are finished
+    Args:
+        level: Four digits (R2.1): tokens per Emperor, fleets, extra Revolts, initial armies. The default is "4211". A list draws one of
+            its levels for each game.
+        variants: Any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10).
+        modules: Any of dux, pirates, goths (R11).
+        scenario: One of carausian_revolt, danube_wars, mauretanian_war, great_persian_war (R12); it sets the level and the modules.
+        fixed_setup: Place the Revolts in province 3 of each region (R2.7).
+        max_turns: The game is truncated after this number of turns.
+
+    Raises:
+        TetrarchiaError: An argument is invalid; the message says what was given and what is allowed.
 
     >>> Options(scenario="danube_wars").modules
     ('goths',)
     >>> Options(level="9200")
     Traceback (most recent call last):
-    ValueError: level '9200': tokens per Emperor must be 2 to 5, not '9'
+    tetrarchia_env.errors.TetrarchiaError: level '9200': tokens per Emperor must be 2 to 5; got '9'
     """
 
     level: Level = None
@@ -57,30 +61,45 @@ class Options:
     modules: Modules = ()
     scenario: Scenario = None
     fixed_setup: bool = False
-    max_turns: Annotated[int, Meta(ge=1, le=MOST_TURNS), describe(f"a whole number from 1 to {MOST_TURNS}")] = 400
+    max_turns: Annotated[int, Meta(ge=1, le=MAX_TURNS), describe(f"an integer from 1 to {MAX_TURNS}")] = 400
 
     @classmethod
     def of(cls, **arguments: Any) -> "Options":
-        """Return the options of these keywords, e.g. from a file; an unknown keyword raises TetrarchiaError."""
+        """Return options from keyword arguments whose names may be wrong, e.g. from a file.
+
+        Raises:
+            TetrarchiaError: A name or value is invalid.
+        """
         known = list(cls.__dataclass_fields__)
         for name in arguments:
             if name not in known:
-                raise TetrarchiaError(f"unknown argument {truncate_repr(name)}: choose from {', '.join(known)}")
+                raise TetrarchiaError(f"unknown argument {truncate_repr(name)}{did_you_mean(name, known)}: choose from {', '.join(known)}")
         return cls(**arguments)
 
     def __post_init__(self) -> None:
         for name in ("variants", "modules"):
-            self._set(name, _listed(getattr(self, name)))
-        if not (self.level is None or isinstance(self.level, str | list)):
-            self._set("level", _ordered(self.level))
-        check_fields(self)
-        self._set("variants", _in_order(self.variants, VARIANTS))
-        self._set("modules", _in_order(self.modules, MODULES))
+            names: Any = getattr(self, name)
+            if isinstance(names, Iterable) and not isinstance(names, str):
+                self._set(name, tuple(names))
+        if isinstance(self.level, Set):
+            self._set("level", (self.level,))  # refused: games are drawn from a list by its order
+        elif isinstance(self.level, Sequence) and not isinstance(self.level, str | list):
+            self._set("level", tuple(self.level))
+        validate_fields(self)
+        self._set("variants", tuple(name for name in VARIANTS if name in self.variants))
+        self._set("modules", tuple(name for name in MODULES if name in self.modules))
         if self.scenario is not None:
-            self._take_from_scenario(self.scenario)
+            if self.level is not None or self.modules:
+                raise TetrarchiaError(f"scenario {self.scenario!r} sets the level and the modules: omit both")
+            row = scenario_row(self.scenario)
+            self._set("level", row["level"])
+            self._set("modules", tuple(row["modules"]))
         elif self.level is None:
-            self._set("level", NORMAL_LEVEL)
-        self._check_levels()
+            self._set("level", DEFAULT_LEVEL)
+        for level in self.level_names:
+            _check_level(level)
+            if "pirates" in self.modules and level[1] == "3":
+                raise TetrarchiaError(f"the pirates module needs a level with fewer than 3 fleets (R11.2); got {level!r}")
 
     @property
     def draws_level(self) -> bool:
@@ -89,17 +108,17 @@ class Options:
 
     @property
     def level_names(self) -> tuple[str, ...]:
-        """The level, or all that may be drawn."""
+        """The level, or all levels that may be drawn."""
         return (self.level,) if isinstance(self.level, str) else tuple(self.level or ())
 
     @cached_property
     def levels(self) -> NDArray[np.int8]:
-        """The same as rows of digits."""
+        """The levels as rows of digits."""
         return np.array([[int(digit) for digit in level] for level in self.level_names], dtype=np.int8)
 
     @cached_property
     def template(self) -> NDArray[np.void]:
-        """A record that names these rules and nothing else, an array of one."""
+        """An array of one game record with these rules and no position."""
         template = np.zeros(1, dtype=GAME)
         template["variants"] = _flags(self.variants, VARIANTS)
         template["modules"] = _flags(self.modules, MODULES)
@@ -110,57 +129,27 @@ class Options:
 
     @property
     def needs_all_actions(self) -> bool:
-        """Whether variants or modules have actions of their own beside the base game's."""
+        """Whether variants or modules add actions to those of the base game."""
         return not {"imperivm", "patres_patriae", "dux", "pirates"}.isdisjoint({*self.variants, *self.modules})
 
     def arguments(self) -> dict[str, Any]:
-        """As JSON data: the keyword arguments that make equal options again."""
+        """Return the keyword arguments that make equal options, as JSON data."""
         by_level = {"level": self.level if isinstance(self.level, str) else list(self.level or ()), "modules": list(self.modules)}
-        by_scenario = {"scenario": self.scenario}
-        rules = by_level if self.scenario is None else by_scenario
+        rules = by_level if self.scenario is None else {"scenario": self.scenario}
         return {**rules, "variants": list(self.variants), "fixed_setup": self.fixed_setup, "max_turns": self.max_turns}
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _take_from_scenario(self, name: str) -> None:
-        if self.level is not None or self.modules:
-            raise TetrarchiaError(f"scenario {name!r} sets the level and the modules: give neither of them beside it")
-        row = scenario_row(name)
-        self._set("level", row["level"])
-        self._set("modules", tuple(row["modules"]))
-
-    def _check_levels(self) -> None:
-        for level in self.level_names:
-            _check_level(level)
-            if "pirates" in self.modules and level[1] == "3":
-                raise TetrarchiaError(f"the pirates module needs a level with fewer than 3 fleets (R11.2), not {level!r}")
-
 
 def _check_level(level: str) -> None:
-    """R2.1: each digit in its range."""
+    """Check each digit against its range (R2.1)."""
     if len(level) != len(DIGITS):
-        raise TetrarchiaError(f"a level is {A_LEVEL}, not {truncate_repr(level)}")
+        raise TetrarchiaError(f"level must be {FOUR_DIGITS}; got {truncate_repr(level)}")
     for digit, (meaning, allowed) in zip(level, DIGITS, strict=True):
         if digit not in allowed:
-            raise TetrarchiaError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}, not {digit!r}")
-
-
-def _ordered(levels: object) -> object:
-    """Any sequence as a tuple; a set has no order that games could be drawn in, and so is no list but one wrong entry."""
-    return tuple(levels) if isinstance(levels, Sequence) else (levels,) if isinstance(levels, Set) else levels
-
-
-def _listed(names: object) -> object:
-    """Any iterable as a tuple; a single text is none."""
-    return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
-
-
-def _in_order(names: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
-    """The names in their fixed order, each once."""
-    return tuple(name for name in known if name in names) if names else ()
+            raise TetrarchiaError(f"level {level!r}: {meaning} must be {allowed[0]} to {allowed[-1]}; got {digit!r}")
 
 
 def _flags(names: Iterable[str], allowed: tuple[str, ...]) -> int:
-    """The names as bits."""
     return sum(1 << allowed.index(name) for name in names)

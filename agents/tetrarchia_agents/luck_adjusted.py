@@ -17,7 +17,7 @@ from tetrarchia_env.agent import Actions
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis
-from tetrarchia_env.notation import Replay, action_id, action_text, checked_actions
+from tetrarchia_env.notation import Replay, action_id, action_text, replay_actions
 
 CHUNK_SIZE = 32  # decisions evaluated together: some thousand positions
 ProgressFn = Callable[[float], None]  # called with the fraction of the work that is done
@@ -37,7 +37,7 @@ def replay_positions(replay: Replay) -> batch.Games:
     """Return the position before each action of a replay, and after the last."""
     game, masks = batch.new_games(replay.options, replay.seed)
     positions = [game.copy()]
-    for action in checked_actions(replay, game, masks):
+    for action in replay_actions(replay, game, masks):
         batch.step(game, np.array([action]), masks)
         positions.append(game.copy())
     return np.concatenate(positions)

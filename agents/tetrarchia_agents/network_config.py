@@ -9,7 +9,7 @@ from tetrarchia_env.board import EMPERORS, SPACES
 from tetrarchia_env.constants import ACTIONS, BASE_ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
-from tetrarchia_env.schema import check_fields
+from tetrarchia_env.schema import validate_fields
 
 KINDS = {
     "gnn": "message passing over the board's links, then a trunk that reads all spaces",
@@ -41,7 +41,7 @@ class NetworkConfig:
     decoder_layers: NumLayers = 3  # message-passing layers after the trunk, gnn-decoder only
 
     def __post_init__(self) -> None:
-        check_fields(self, "network:")
+        validate_fields(self, "network:")
         if self.approximate_size > MAX_WEIGHTS:
             raise TetrarchiaError(f"network: at most {MAX_WEIGHTS:,} weights are allowed; this one has about {self.approximate_size:,}")
 

@@ -18,7 +18,7 @@ from tetrarchia_env.batch import Games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded, write_text_atomic
-from tetrarchia_env.schema import checked, sanitize_line
+from tetrarchia_env.schema import sanitize_line, validate
 
 GAMMA = 1.0  # a discount per step would teach to end turns early; the terminal reward is discounted per turn instead
 WIN, LOSS = 2.0, 0.0  # a negative reward for losing would teach to delay the end
@@ -128,7 +128,7 @@ def read_calibration(folder: Path, weights_sha256: str) -> Calibration:
         raise TetrarchiaError(f"checkpoint {folder} has no calibration, which win probabilities need: {advice}")
     try:
         data = json.loads(read_bounded(path, MAX_CALIBRATION_BYTES).decode("utf-8"))
-        calibration = checked(data, Calibration, "")
+        calibration = validate(data, Calibration, "")
     except (OSError, ValueError, RecursionError) as error:
         raise TetrarchiaError(f"checkpoint {folder}: {CALIBRATION} cannot be read ({sanitize_line(str(error))}): {advice}") from None
     if calibration.weights_sha256 != weights_sha256:

@@ -18,7 +18,7 @@ from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import checked
+from tetrarchia_env.schema import validate
 from tetrarchia_eval.analysis import Summary, summarize
 from tetrarchia_eval.match import FORMAT, Match, MatchSpec
 from tetrarchia_eval.result_files import ResultFile
@@ -95,7 +95,7 @@ def match_spec(
         },
         "machine": {"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
     }
-    return checked(entries, MatchSpec, "")
+    return validate(entries, MatchSpec, "")
 
 
 def play_match(

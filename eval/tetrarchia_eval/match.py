@@ -19,8 +19,8 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
-from tetrarchia_env.options import MOST_TURNS, Options
-from tetrarchia_env.schema import UNBOUNDED, checked, describe, truncate_repr
+from tetrarchia_env.options import MAX_TURNS, Options
+from tetrarchia_env.schema import UNBOUNDED, describe, truncate_repr, validate
 
 FORMAT = 1
 BASE_GAME = "base game"
@@ -106,7 +106,7 @@ class GameLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
     outcome: Literal["won", "rome fell", "reserve empty", "truncated"]
     score: Annotated[int, Meta(ge=MIN_SCORE, le=MAX_SCORE)]
-    turns: Annotated[int, Meta(ge=0, le=MOST_TURNS)]
+    turns: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
     borders: Annotated[int, Meta(ge=0, le=BORDERS)]
     decisions: tuple[Decisions, Decisions, Decisions, Decisions]
     seconds: tuple[Seconds, Seconds, Seconds, Seconds]
@@ -185,7 +185,7 @@ def _decode(line: bytes, decoder: "msgspec.json.Decoder[T]", number: int) -> T:
         data = json.loads(line)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise TetrarchiaError(f"{where} it is not JSON") from None
-    checked(data, decoder.type, where)
+    validate(data, decoder.type, where)
     raise TetrarchiaError(f"{where} it is not JSON")  # e.g. NaN, which Python's parser accepts
 
 

@@ -26,8 +26,8 @@ from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, file_lock, with_filename
-from tetrarchia_env.notation import Replay, action_id, checked_actions, parse_replay, play_replay, replay_data
-from tetrarchia_env.schema import checked, describe, sanitize_line
+from tetrarchia_env.notation import Replay, action_id, parse_replay, play_replay, replay_actions, replay_data
+from tetrarchia_env.schema import describe, sanitize_line, validate
 from tetrarchia_eval.statistics import wilson_by_seed
 from tetrarchia_eval.tables import Column, Table, one_decimal, percent, write_table
 
@@ -188,10 +188,10 @@ def parse_game(content: object) -> StudyGame:
     Raises:
         TetrarchiaError: If the data are not valid or the game cannot have been played.
     """
-    data = checked(content, StudyLine, "it")
+    data = validate(content, StudyLine, "it")
     replay = parse_replay(data.replay)
     game, masks = batch.new_games(replay.options, replay.seed)
-    for action in checked_actions(replay, game, masks):
+    for action in replay_actions(replay, game, masks):
         batch.step(game, np.array([action]), masks)
     return StudyGame(replay, tuple(data.players), tuple(data.seats), tuple(data.deciders), tuple(data.seconds), data.version)
 

@@ -152,10 +152,10 @@ def refusal_of(saved: Path) -> str:
     ("network", "words"),
     [
         ({"node_dim": 4096, "readout_dim": 4096, "hidden_dim": 4096}, "at most 100,000,000 weights"),
-        ({"node_dim": 8, "encoder_layers": 4096}, "encoder_layers is from 1 to 64, not 4096"),
+        ({"node_dim": 8, "encoder_layers": 4096}, "encoder_layers must be from 1 to 64; got 4096"),
         ({"kind": "gnn-decoder", "hidden_dim": 1024}, "is missing"),
         ({"node_dim": 8, "encoder_layers": 1, "readout_dim": 64, "hidden_dim": 4096}, "must have shape"),
-        ({"node_dim": float("nan")}, "node_dim is a whole number"),
+        ({"node_dim": float("nan")}, "node_dim must be an integer"),
         ({"policies": 4}, "is unknown"),
         (None, "card and weights do not fit"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from tetrarchia_app.cli import main
 from tetrarchia_env import files
 from tetrarchia_env.files import atomic_write, check_name, check_output_paths
-from tetrarchia_env.notation import action_id, record_replay, save_replay
+from tetrarchia_env.notation import action_id, record_replay
 from tetrarchia_env.options import Options
 
 COMMAND = [sys.executable, "-m", "tetrarchia_app"]
@@ -37,7 +37,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.fixture
 def replay_file(tmp_path: Path) -> Path:
     file = tmp_path / "game.json"
-    save_replay(record_replay(Options(level="4001"), 5, [action_id("enter capital"), action_id("end")]), file)
+    record_replay(Options(level="4001"), 5, [action_id("enter capital"), action_id("end")]).save(file)
     return file
 
 

@@ -20,7 +20,7 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import description_of, extra_of, kinds_of
+from tetrarchia_env.schema import description_of, extra_of, field_types
 from tetrarchia_train.config import EVAL_LEVELS, PRESETS, TrainConfig
 
 EXAMPLES = {name: module.EXAMPLES for name, module in command_modules().items()}
@@ -100,7 +100,7 @@ def test_training_options_are_all_in_the_help() -> None:
     defaults = {one.name: default_text(one.default) for one in fields(TrainConfig) if one.name != "rules"}
 
     for name, default in defaults.items():
-        kind = kinds_of(TrainConfig)[name]
+        kind = field_types(TrainConfig)[name]
         assert f" --{name.replace('_', '-')} " in shown
         assert description_of(kind) in shown
         assert extra_of(kind)["group"] in shown
@@ -136,7 +136,7 @@ def test_the_command_of_a_run_can_be_typed_again() -> None:
     [
         ([], "Missing option '--name'"),
         (["--name", "mine", "--stepz", "3"], "No such option: --stepz"),
-        (["--name", "mine", "--total-timesteps", "many"], "training option total_timesteps is a whole number, not 'many'"),
+        (["--name", "mine", "--total-timesteps", "many"], "training option total_timesteps must be an integer; got 'many'"),
         (["--name", "mine", "--preset", "huge"], "no preset 'huge'"),
         (["--name", "mine", "--until", "noon"], "until is one of demonstrations, bc, ppo"),
         (["--name", "mine", "--resume"], "there is no run to resume in runs"),
@@ -167,7 +167,7 @@ def test_a_level_in_words() -> None:
     assert "  1 Barbarian army on borders at the start" in words
     assert "the level of the scenario danube_wars" in level_in_words("4122")
     assert "not in the rulebook's table" in level_in_words("2033")
-    with pytest.raises(ValueError, match="extra Revolts must be 0 to 3, not '6'"):
+    with pytest.raises(ValueError, match="extra Revolts must be 0 to 3; got '6'"):
         level_in_words("4261")
 
 

@@ -1,10 +1,11 @@
-"""The board file: what the shipped one holds, and what a bad one is told."""
+"""The packaged board, and the validation of board files."""
 
 import copy
 import os
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tetrarchia_env.board import BROKEN, EMPERORS, NORMAL, NUMERALS, PACKAGED, SPACES, Board, load, read
+from tetrarchia_env.board import BROKEN, EMPERORS, NORMAL, NUMERALS, PACKAGED, SPACES, Board, load
+from tetrarchia_env.errors import TetrarchiaError
 
 ROOT = Path(__file__).parents[2]
-FILE: dict[str, Any] = dict(read(PACKAGED))
+FILE: dict[str, Any] = tomllib.loads(PACKAGED.read_text(encoding="utf-8"))
 BOARD = load(PACKAGED)  # not board.BOARD: TETRARCHIA_BOARD may be set where the tests run
 
 
@@ -122,9 +124,9 @@ def test_arrays_are_small_and_read_only() -> None:
 
 
 def test_unknown_space_is_named_with_close_ones() -> None:
-    with pytest.raises(ValueError, match=r'^there is no space "Belgicum"; did you mean BELGICA'):
+    with pytest.raises(TetrarchiaError, match=r"^unknown space 'Belgicum' \(did you mean BELGICA"):
         BOARD.space_id("Belgicum")
-    with pytest.raises(ValueError, match=r'^there is no space "42"$'):
+    with pytest.raises(TetrarchiaError, match=r"^unknown space '42'$"):
         BOARD.space_id("42")
 
 
@@ -150,79 +152,76 @@ def cut_off(file: dict[str, Any], name: str) -> None:
 
 MISTAKES: list[tuple[str, Edit]] = [
     # keys and types
-    ('the file has no "zones"', lambda file: file.pop("zones")),
-    ('the file has an unknown key "rivers"', lambda file: file.update(rivers=[])),
-    ('space 3 has no "coasts"', lambda file: file["space"][3].pop("coasts")),
-    ('space 3 has an unknown key "colour"', lambda file: file["space"][3].update(colour="red")),
-    ('link 2 has no "broken"', lambda file: file["link"][2].pop("broken")),
-    ("space must be a list, but it is 48", lambda file: file.update(space=48)),
-    ("space 3: region must be a whole number, but it is 'I'", lambda file: file["space"][3].update(region="I")),
-    ("space 3: number must be a whole number, but it is True", lambda file: file["space"][3].update(number=True)),
-    ("space 3: coasts 0 must be a text, but it is 1", lambda file: file["space"][3].update(coasts=[1])),
-    ("space 3: sources must be a table", lambda file: file["space"][3].update(sources="rulebook")),
-    ("link 2: broken must be true or false, but it is 1", lambda file: file["link"][2].update(broken=1)),
-    ("capitals galerius must be a text", lambda file: file["capitals"].update(galerius=3)),
+    ("'zones' is missing", lambda file: file.pop("zones")),
+    ("unknown entry 'rivers'", lambda file: file.update(rivers=[])),
+    (r"space\[3\]: 'coasts' is missing", lambda file: file["space"][3].pop("coasts")),
+    (r"space\[3\]: unknown entry 'colour'", lambda file: file["space"][3].update(colour="red")),
+    (r"link\[2\]: 'broken' is missing", lambda file: file["link"][2].pop("broken")),
+    ("space must be a list of 48; got 48", lambda file: file.update(space=48)),
+    (r"space\[3\]\.region must be an integer; got 'I'", lambda file: file["space"][3].update(region="I")),
+    (r"space\[3\]\.number must be an integer; got True", lambda file: file["space"][3].update(number=True)),
+    (r"space\[3\]\.coasts\[0\] must be a string; got 1", lambda file: file["space"][3].update(coasts=[1])),
+    (r"space\[3\]\.sources must be a table", lambda file: file["space"][3].update(sources="rulebook")),
+    (r"link\[2\]\.broken must be True or False; got 1", lambda file: file["link"][2].update(broken=1)),
+    (r"capitals\.galerius must be a string", lambda file: file["capitals"].update(galerius=3)),
     # zones, regions and spaces
-    ("zones must have 3 entries, but it has 4", lambda file: file["zones"].append("PONTVS")),
-    ("zone_xy must have 3 entries, but it has 2", lambda file: file["zone_xy"].pop()),
-    (r"zone_xy of AEGAEVM must be a point .* \[1, 701\]", lambda file: file["zone_xy"].__setitem__(2, [1, 701])),
-    ("regions must have 7 entries, but it has 6", lambda file: file["regions"].pop()),
-    ('regions: the name "AFRICA" is given 2 times', lambda file: file["regions"].__setitem__(0, "AFRICA")),
-    ("space must have 48 entries, but it has 47", lambda file: file["space"].pop()),
-    ('space: the name "ROMA" is given 2 times', lambda file: file["space"][3].update(name="ROMA")),
-    (r"space 3 \(GALLAECIA\) must have region and number \(1, 4\), but", lambda file: swap(file["space"], 3, 4)),
-    (r"space 40 \(LIBYA\) must have region and number \(0, 5\), but", lambda file: swap(file["space"], 40, 47)),
-    (r"space 43 \(BRITANNIA\) .* \(2, 7\), but it has \(2, 1\)", lambda file: file["space"][43].update(number=1)),
-    (r'space 3 \(LVSITANIA\): the coast "PONTVS" is not', lambda file: file["space"][3].update(coasts=["PONTVS"])),
-    (r"space 3 \(LVSITANIA\): xy must be a point .* \[1001, 5\]", lambda file: file["space"][3].update(xy=[1001, 5])),
-    (r"space 3 \(LVSITANIA\): xy must be a point .* \[5\]", lambda file: file["space"][3].update(xy=[5])),
-    ("space 36 must be ROMA, but it is ROME", lambda file: file["space"][36].update(name="ROME")),
+    ("zones must be a list of 3", lambda file: file["zones"].append("PONTVS")),
+    ("zone_xy must be a list of 3", lambda file: file["zone_xy"].pop()),
+    (r"zone_xy\[2\]\[1\] must be from 0 to 700; got 701", lambda file: file["zone_xy"].__setitem__(2, [1, 701])),
+    ("regions must be a list of 7", lambda file: file["regions"].pop()),
+    ("regions: the name 'AFRICA' is given 2 times", lambda file: file["regions"].__setitem__(0, "AFRICA")),
+    ("space must be a list of 48", lambda file: file["space"].pop()),
+    ("space: the name 'ROMA' is given 2 times", lambda file: file["space"][3].update(name="ROMA")),
+    (r"space\[3\] \(GALLAECIA\) must have region and number \(1, 4\)", lambda file: swap(file["space"], 3, 4)),
+    (r"space\[40\] \(LIBYA\) must have region and number \(0, 5\)", lambda file: swap(file["space"], 40, 47)),
+    (r"space\[43\] \(BRITANNIA\) .* \(2, 7\); got \(2, 1\)", lambda file: file["space"][43].update(number=1)),
+    (r"space\[3\] \(LVSITANIA\): coasts .* got 'PONTVS'", lambda file: file["space"][3].update(coasts=["PONTVS"])),
+    (r"space\[3\]\.xy\[0\] must be from 0 to 1000; got 1001", lambda file: file["space"][3].update(xy=[1001, 5])),
+    (r"space\[3\]\.xy must be a list", lambda file: file["space"][3].update(xy=[5])),
+    (r"space\[36\] must be ROMA; got 'ROME'", lambda file: file["space"][36].update(name="ROME")),
     # links
+    (r"link\[2\] \(ROMA - VTOPIA\): unknown space 'VTOPIA'", lambda file: file["link"][2].update(between=["ROMA", "VTOPIA"])),
     (
-        r'link 2 \(ROMA - VTOPIA\): there is no space "VTOPIA"',
-        lambda file: file["link"][2].update(between=["ROMA", "VTOPIA"]),
-    ),
-    (
-        r'link 2 \(ETRURIA - ROMA\): .* "ETRURIA"; did you mean ETRVRIA',
+        r"link\[2\] \(ETRURIA - ROMA\): .*'ETRURIA' \(did you mean ETRVRIA",
         lambda file: file["link"][2].update(between=["ETRURIA", "ROMA"]),
     ),
-    (r"link 2 \(ROMA\): between must name two .* names 1", lambda file: file["link"][2].update(between=["ROMA"])),
-    (r"link 2 \(ASIA - ASIA\): a space cannot be linked to", lambda file: file["link"][2].update(between=["ASIA"] * 2)),
-    (r"link 81 \(TINGITANA - BAETICA\): these .* linked twice", lambda file: file["link"].append(file["link"][0])),
+    (r"link\[2\]\.between must be a list", lambda file: file["link"][2].update(between=["ROMA"])),
+    (r"link\[2\] \(ASIA - ASIA\): a space cannot be linked to", lambda file: file["link"][2].update(between=["ASIA"] * 2)),
+    (r"link\[81\] \(TINGITANA - BAETICA\): .* linked twice", lambda file: file["link"].append(file["link"][0])),
     (
-        r"link 81 \(BAETICA - TINGITANA\): these .* linked twice",
+        r"link\[81\] \(BAETICA - TINGITANA\): .* linked twice",
         lambda file: file["link"].append({"between": ["BAETICA", "TINGITANA"], "broken": False}),
     ),
-    ("the map is not connected: no links lead from GALLAECIA", lambda file: cut_off(file, "GALLAECIA")),
+    ("the map must be connected.* GALLAECIA", lambda file: cut_off(file, "GALLAECIA")),
     # capitals
-    ('capitals has no "maximian"', lambda file: file["capitals"].pop("maximian")),
-    ('capitals has an unknown key "nero"', lambda file: file["capitals"].update(nero="ROMA")),
-    ('capital_sources has an unknown key "nero"', lambda file: file["capital_sources"].update(nero="implied")),
-    ('capitals: galerius: there is no space "SIRMIVM"', lambda file: file["capitals"].update(galerius="SIRMIVM")),
-    ("capitals: galerius must have .* but he has ROMA", lambda file: file["capitals"].update(galerius="ROMA")),
-    ("capitals: galerius must have .* but he has PERSIA", lambda file: file["capitals"].update(galerius="PERSIA")),
-    ('capitals: the name "CISALPINA" is given 2', lambda file: file["capitals"].update(galerius="CISALPINA")),
+    ("capitals: 'maximian' is missing", lambda file: file["capitals"].pop("maximian")),
+    ("capitals: unknown entry 'nero'", lambda file: file["capitals"].update(nero="ROMA")),
+    ("capital_sources .*'nero'", lambda file: file["capital_sources"].update(nero="implied")),
+    (r"capitals\.galerius: unknown space 'SIRMIVM'", lambda file: file["capitals"].update(galerius="SIRMIVM")),
+    (r"capitals\.galerius must be .* got 'ROMA'", lambda file: file["capitals"].update(galerius="ROMA")),
+    (r"capitals\.galerius must be .* got 'PERSIA'", lambda file: file["capitals"].update(galerius="PERSIA")),
+    ("capitals: the name 'CISALPINA' is given 2", lambda file: file["capitals"].update(galerius="CISALPINA")),
     # paths
-    ('paths has no "IV"', lambda file: file["paths"].pop("IV")),
-    ('paths has an unknown key "VII"', lambda file: file["paths"].update(VII=[])),
-    ("paths: II must lead from BRITANNIA to ROMA, but it is empty", lambda file: file["paths"]["II"].clear()),
-    ("paths: II must lead from BRITANNIA to ROMA, but it is BELGICA", lambda file: file["paths"]["II"].pop(0)),
-    ("paths: II must lead from BRITANNIA .* - ETRVRIA$", lambda file: file["paths"]["II"].pop()),
-    ("paths: II: BRITANNIA and GERMANIA INFERIOR are not linked", lambda file: file["paths"]["II"].pop(1)),
-    ('paths: II: there is no space "GALLIA"', lambda file: file["paths"]["II"].insert(1, "GALLIA")),
-    ('paths: II: the name "BELGICA" is given 2', lambda file: file["paths"]["II"].insert(3, "BELGICA")),
+    ("paths: 'IV' is missing", lambda file: file["paths"].pop("IV")),
+    ("paths: unknown entry 'VII'", lambda file: file["paths"].update(VII=[])),
+    (r"paths\.II must lead from BRITANNIA to ROMA; got an empty", lambda file: file["paths"]["II"].clear()),
+    (r"paths\.II must lead from BRITANNIA to ROMA; got BELGICA", lambda file: file["paths"]["II"].pop(0)),
+    (r"paths\.II must lead from BRITANNIA .* - ETRVRIA$", lambda file: file["paths"]["II"].pop()),
+    (r"paths\.II: BRITANNIA and GERMANIA INFERIOR are not linked", lambda file: file["paths"]["II"].pop(1)),
+    (r"paths\.II: unknown space 'GALLIA'", lambda file: file["paths"]["II"].insert(1, "GALLIA")),
+    (r"paths\.II: the name 'BELGICA' is given 2", lambda file: file["paths"]["II"].insert(3, "BELGICA")),
     (
-        "paths: IV must lead through Roman provinces, but GERMANIA MAGNA is a border",
+        r"paths\.IV must lead through Roman provinces, but GERMANIA MAGNA is a border",
         lambda file: file["paths"]["IV"].__setitem__(slice(1, 1), ["DACIA", "GERMANIA MAGNA"]),
     ),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "edit"), MISTAKES, ids=[sentence for sentence, _ in MISTAKES])
-def test_mistake_is_refused_in_one_sentence(tmp_path: Path, sentence: str, edit: Edit) -> None:
+def test_mistake_is_refused_in_one_line(tmp_path: Path, sentence: str, edit: Edit) -> None:
     file = copy.deepcopy(FILE)
     edit(file)
-    with pytest.raises(ValueError, match=sentence) as caught:
+    with pytest.raises(TetrarchiaError, match=sentence) as caught:
         load(write(tmp_path / "bad.toml", file))
     message = str(caught.value)
     assert message.startswith(f"board file {tmp_path / 'bad.toml'}: ")
@@ -231,11 +230,11 @@ def test_mistake_is_refused_in_one_sentence(tmp_path: Path, sentence: str, edit:
 
 def test_file_that_is_missing_or_not_toml(tmp_path: Path) -> None:
     bad = tmp_path / "bad.toml"
-    with pytest.raises(ValueError, match=r"bad\.toml: it cannot be read \(No such file"):
+    with pytest.raises(TetrarchiaError, match=r"bad\.toml: it cannot be read \(No such file"):
         load(bad)
     for content in (b"zones = [", b"\xff\xfe"):
         bad.write_bytes(content)
-        with pytest.raises(ValueError, match=r"bad\.toml: it is not TOML \("):
+        with pytest.raises(TetrarchiaError, match=r"bad\.toml: it is not TOML \("):
             load(bad)
 
 
@@ -269,23 +268,23 @@ def test_new_process_refuses_a_bad_file(tmp_path: Path) -> None:
     ["a = " + "[" * 100_000, "a" + ".a" * 100_000 + " = 1", "[" + "a." * 100_000 + "a]", "a = " + "{a = " * 5_000, "a = " + "[" * 17],
 )
 def test_deep_nesting_is_refused_at_once(tmp_path: Path, text: str) -> None:
-    """Dotted keys would be read for hours."""
+    """Python's parser takes hours for long dotted keys."""
     (tmp_path / "board.toml").write_text(text)
     begun = time.process_time()
-    with pytest.raises(ValueError, match=r"^board file .*: it is nested too deeply$"):
+    with pytest.raises(TetrarchiaError, match=r"^board file .*: it is nested too deeply$"):
         load(tmp_path / "board.toml")
     assert time.process_time() - begun < 2
 
 
-def test_names_cannot_break_the_sentence(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:
     text = PACKAGED.read_text(encoding="utf-8").replace('name = "TINGITANA"', 'name = "A\\n\\u001b[31mB"', 1)
     (tmp_path / "board.toml").write_text(text)
-    with pytest.raises(ValueError, match=r"^board file ") as refusal:
+    with pytest.raises(TetrarchiaError, match=r"^board file ") as refusal:
         load(tmp_path / "board.toml")
     assert str(refusal.value).isprintable()
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "board.toml").write_text("#" * 2_000_000)
-    with pytest.raises(ValueError, match="it is larger than 1 MB"):
+    with pytest.raises(TetrarchiaError, match="it is larger than 1 MB"):
         load(tmp_path / "board.toml")

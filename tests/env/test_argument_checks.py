@@ -14,10 +14,10 @@ from helpers.random_games import EVERYTHING
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.rollouts import rollout
 from tetrarchia_env import Game, batch, tetrarchia_v0
-from tetrarchia_env.checks import SingleThreadGuard
+from tetrarchia_env.checks import ERR_CONCURRENT_USE, SingleThreadGuard, check_records
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import record_replay
 from tetrarchia_env.options import Options
-from tetrarchia_env.records import check_records
 
 RNGS = np.arange(1, 5, dtype=np.uint64)
 
@@ -28,24 +28,24 @@ def four() -> tuple[batch.Games, batch.Masks]:
 
 
 WRONG_CALLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
-    "no games": ("games are a row of records", lambda g, m: batch.step([1], [8], m)),
-    "bytes": ("games are a row of records", lambda g, m: batch.observe(g.view(np.uint8))),
-    "two rows": ("games are a row of records", lambda g, m: batch.legal_masks(g.reshape(2, 2))),
-    "another record": ("games are a row of records", lambda g, m: batch.scores(np.zeros(4, dtype=[("turn", int)]))),
-    "masks of floats": ("masks are int8", lambda g, m: batch.step(g, [8] * 4, m.astype(float))),
-    "masks of three": ("masks are int8 of shape", lambda g, m: batch.playout(g, m[:3], RNGS, 1)),
-    "masks of three, played": ("masks are int8 of shape", lambda g, m: batch.play_to_end(g, m[:3], lambda *_: None)),
+    "no games": ("games must be a one-dimensional array", lambda g, m: batch.step([1], [8], m)),
+    "bytes": ("games must be a one-dimensional array", lambda g, m: batch.observe(g.view(np.uint8))),
+    "two rows": ("games must be a one-dimensional array", lambda g, m: batch.legal_masks(g.reshape(2, 2))),
+    "another record": ("games must be a one-dimensional array", lambda g, m: batch.scores(np.zeros(4, dtype=[("turn", int)]))),
+    "masks of floats": ("masks must be int8", lambda g, m: batch.step(g, [8] * 4, m.astype(float))),
+    "masks of three": ("masks must be int8 of shape", lambda g, m: batch.playout(g, m[:3], RNGS, 1)),
+    "masks of three, played": ("masks must be int8 of shape", lambda g, m: batch.play_to_end(g, m[:3], lambda *_: None)),
     "viewer 4": ("0 to 3, not 4", lambda g, m: batch.observe(g, np.array([0, 1, 2, 4]))),
     "viewer -1": ("0 to 3, not -1", lambda g, m: batch.observe(g, np.array([-1, 0, 0, 0]))),
     "viewer 2**40": ("0 to 3, not 1099511627776", lambda g, m: batch.observe(g, np.full(4, 2**40))),
-    "viewers of floats": ("viewers are the numbers of 4 Emperors", lambda g, m: batch.observe(g, np.array([0.5] * 4))),
-    "viewers in a column": ("viewers are the numbers of 4 Emperors", lambda g, m: batch.observe(g, np.zeros((4, 1), int))),
-    "rngs signed": ("rngs have a row for each of the 4 games, uint64", lambda g, m: batch.playout(g, m, RNGS.astype(int), 1)),
-    "rngs of three": ("rngs have a row for each of the 4 games", lambda g, m: batch.random_actions(m, RNGS[:3])),
-    "steps of floats": ("steps are a whole number", lambda g, m: batch.playout(g, m, RNGS.copy(), 1.5)),
-    "steps below 0": ("steps are a whole number", lambda g, m: batch.playout(g, m, RNGS.copy(), -1)),
-    "actions of no shape": ("actions are no array", lambda g, m: batch.step(g, [[8], [8, 8]], m)),
-    "seeds of two rows": ("4 seeds are wanted", lambda g, m: batch.reset(g, Options(), np.zeros((2, 2), int), m)),
+    "viewers of floats": ("viewers must be 4 integers", lambda g, m: batch.observe(g, np.array([0.5] * 4))),
+    "viewers in a column": ("viewers must be 4 integers", lambda g, m: batch.observe(g, np.zeros((4, 1), int))),
+    "rngs signed": ("rngs must be writable uint64", lambda g, m: batch.playout(g, m, RNGS.astype(int), 1)),
+    "rngs of three": ("rngs must be writable uint64", lambda g, m: batch.random_actions(m, RNGS[:3])),
+    "steps of floats": ("steps must be an integer", lambda g, m: batch.playout(g, m, RNGS.copy(), 1.5)),
+    "steps below 0": ("steps must be an integer", lambda g, m: batch.playout(g, m, RNGS.copy(), -1)),
+    "actions of no shape": ("actions must be an array", lambda g, m: batch.step(g, [[8], [8, 8]], m)),
+    "seeds of two rows": ("seeds must be 4", lambda g, m: batch.reset(g, Options(), np.zeros((2, 2), int), m)),
 }
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_array_is_refused(four: tuple[batch.Games, batch.Masks], name: s
     before = games.tobytes()
     words, call = WRONG_CALLS[name]
 
-    with pytest.raises(ValueError, match=words) as refusal:
+    with pytest.raises(TetrarchiaError, match=words) as refusal:
         call(games, masks)
 
     assert "\n" not in str(refusal.value)
@@ -65,17 +65,17 @@ def test_a_wrong_array_is_refused(four: tuple[batch.Games, batch.Masks], name: s
 def test_what_is_read_only_is_not_written(four: tuple[batch.Games, batch.Masks]) -> None:
     games, masks = four
     games.setflags(write=False)
-    with pytest.raises(ValueError, match="games are read-only here: give a copy"):
+    with pytest.raises(TetrarchiaError, match="games must be writable"):
         batch.step(games, masks.argmax(axis=1), masks)
     masks.setflags(write=False)
-    with pytest.raises(ValueError, match="masks are read-only here: give a copy"):
+    with pytest.raises(TetrarchiaError, match="masks must be writable"):
         batch.step(games.copy(), masks.argmax(axis=1), masks)
 
 
 def test_masks_of_other_games_cannot_spoil_a_record() -> None:
     """A move in the phase of the fleets would set bit 52 of three, and the sea would be read far beyond its table."""
     games, masks = batch.new_games(Options(), range(4))
-    with pytest.raises(ValueError, match="action 60 does not belong to the phase of game 0"):
+    with pytest.raises(TetrarchiaError, match="action 60 does not belong to the phase of game 0"):
         batch.step(games, np.full(4, 60), np.ones_like(masks))
     assert (games["fleets"] == 0).all()
 
@@ -112,21 +112,21 @@ WRONG_ANSWERS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("answer", WRONG_ANSWERS)
 def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
     agent: Any = Answers(answer)
-    with pytest.raises(ValueError, match="whole numbers, one for each game"):
+    with pytest.raises(TetrarchiaError, match="integers, one per game"):
         rollout(agent, 3, seed=1)
-    with pytest.raises(ValueError, match="whole numbers, one for each game"):
+    with pytest.raises(TetrarchiaError, match="integers, one per game"):
         Game(seed=1).ask(agent)
 
 
 @pytest.mark.parametrize("name", ["planner", "greedy", "ppo:candidates=2"])
 def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch.Masks], name: str) -> None:
-    with pytest.raises(ValueError, match="masks are int8 of shape"):
+    with pytest.raises(TetrarchiaError, match="masks must be int8 of shape"):
         make_agent(name).act(four[0], four[1][:1], np.arange(4))
 
 
 @pytest.mark.parametrize("action", [8.9, True, np.float64(8), None, [8]])
 def test_game_accepts_only_texts_and_integers(action: Any) -> None:
-    with pytest.raises(ValueError, match="is not legal for diocletian"):
+    with pytest.raises(TetrarchiaError, match="is not legal for diocletian"):
         Game(seed=1).play(action)
 
 
@@ -141,7 +141,7 @@ def test_a_record_with_impossible_values_is_refused(change: dict[str, int]) -> N
     for name, value in change.items():
         games[name][1] = value
 
-    with pytest.raises(ValueError, match="games: record 1 is damaged") as refusal:
+    with pytest.raises(TetrarchiaError, match="games: record 1 is damaged") as refusal:
         many.batched.set_state(many.batched.state() | {"games": games.view(np.uint8).reshape(3, -1)})
 
     assert "\n" not in str(refusal.value)
@@ -153,12 +153,12 @@ def test_wrong_bytes_of_an_environment_are_refused() -> None:
     many.reset(seed=1)
     state = many.batched.state()
     for name, rows, words in (
-        ("games", state["games"][:2], "games are bytes of shape"),
-        ("episodes", state["episodes"].astype(int), "episodes are bytes of shape"),
-        ("games", None, "games are bytes of shape"),
+        ("games", state["games"][:2], "games must be uint8 of shape"),
+        ("episodes", state["episodes"].astype(int), "episodes must be uint8 of shape"),
+        ("games", None, "games must be uint8 of shape"),
         ("episodes", state["episodes"] * 0, "episodes: record 0 is damaged: rng"),
     ):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(TetrarchiaError, match=words):
             many.batched.set_state(state | {name: rows})
     many.batched.set_state(state)
 
@@ -183,7 +183,7 @@ def lock_of(env: Any) -> SingleThreadGuard:
 
 
 @pytest.mark.parametrize("name", ["aec", "gymnasium", "vector", "sb3"])
-def test_a_second_thread_is_refused_in_a_sentence(name: str) -> None:
+def test_a_second_thread_is_refused(name: str) -> None:
     env, said = environments()[name], []
     env.reset()
 
@@ -191,7 +191,7 @@ def test_a_second_thread_is_refused_in_a_sentence(name: str) -> None:
         for call in (env.reset, lambda: env.step(8 if name in ("aec", "gymnasium") else np.full(4, 8))):
             try:
                 call()
-            except ValueError as error:
+            except TetrarchiaError as error:
                 said.append(str(error))
 
     with lock_of(env):
@@ -199,13 +199,13 @@ def test_a_second_thread_is_refused_in_a_sentence(name: str) -> None:
         thread.start()
         thread.join()
 
-    assert said == ["another thread is using this environment: give each thread an environment of its own"] * 2
+    assert said == [ERR_CONCURRENT_USE] * 2
     use()
     assert len(said) == 2
 
 
 def test_two_threads_at_one_environment_crash_nothing() -> None:
-    """Each step is whole, or refused."""
+    """Each step is complete or refused."""
     many = tetrarchia_v0.vector_env(64)
     many.reset(seed=1)
     others: list[BaseException] = []
@@ -214,7 +214,7 @@ def test_two_threads_at_one_environment_crash_nothing() -> None:
         for _ in range(300):
             try:
                 many.step(many.batched.masks.argmax(axis=1))
-            except ValueError:
+            except TetrarchiaError:
                 pass
             except BaseException as error:
                 others.append(error)
@@ -229,7 +229,7 @@ def test_two_threads_at_one_environment_crash_nothing() -> None:
     check_records(many.batched.games, "games")
 
 
-def test_a_copy_is_held_by_nobody() -> None:
+def test_a_copy_has_a_free_guard() -> None:
     env = tetrarchia_v0.raw_env()
     env.reset(seed=1)
     with env.thread_guard:
@@ -242,19 +242,19 @@ def test_a_copy_is_held_by_nobody() -> None:
 def test_options_that_are_not_understood_are_refused(name: str) -> None:
     env = environments()[name]
     env.reset(seed=1, options={})
-    with pytest.raises(ValueError, match=r"reset takes no options, not \{'level': '4200'\}"):
+    with pytest.raises(TetrarchiaError, match=r"reset takes no options; got \{'level': '4200'\}"):
         env.reset(seed=1, options={"level": "4200"})
 
 
 def test_options_of_vector_apis_are_refused() -> None:
     envs = environments()
     for wrong in ([True] * 4, np.ones(3, bool), np.ones(4), np.zeros(4, bool), None):
-        with pytest.raises(ValueError, match="reset_mask must be an array of 4 bools"):
+        with pytest.raises(TetrarchiaError, match="reset_mask must be an array of 4 bools"):
             envs["vector"].reset(options={"reset_mask": wrong})
-    with pytest.raises(ValueError, match="reset all of them first"):
+    with pytest.raises(TetrarchiaError, match="reset all of them first"):
         envs["vector"].reset(options={"reset_mask": np.arange(4) == 1})
     envs["sb3"].set_options([{}] * 4)
-    with pytest.raises(ValueError, match="reset takes no options"):
+    with pytest.raises(TetrarchiaError, match="reset takes no options"):
         envs["sb3"].set_options({"level": "4200"})
 
 
@@ -289,11 +289,11 @@ def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
     calls = [lambda: envs["aec"].reset(seed=seed), lambda: envs["gymnasium"].reset(seed=seed), lambda: envs["sb3"].seed(seed)]
     calls += [lambda: Game(seed=seed), lambda: rollout("random", 1, seed=seed), lambda: envs["vector"].reset(seed=seed)]
     for call in calls:
-        with pytest.raises(ValueError, match="seed"):
+        with pytest.raises(TetrarchiaError, match="seed"):
             call()
 
 
 @pytest.mark.parametrize("number", [0, -1, 10**12, 2.0, True])
 def test_the_number_of_games_is_bounded(number: Any) -> None:
-    with pytest.raises(ValueError, match="num_envs must be an integer from 1 to 16777216"):
+    with pytest.raises(TetrarchiaError, match="num_envs must be an integer from 1 to 16777216"):
         tetrarchia_v0.vector_env(number)

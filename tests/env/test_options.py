@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tetrarchia_env.batch import new_games, reseed
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import snapshot
 from tetrarchia_env.options import Options
 
@@ -60,7 +61,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
 def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str]) -> None:
-    with pytest.raises(ValueError, match=r".") as error:
+    with pytest.raises(TetrarchiaError, match=r".") as error:
         Options(**arguments)
     assert [word for word in words if word not in str(error.value)] == []
     assert "\n" not in str(error.value)
@@ -76,7 +77,7 @@ def test_a_wrong_seed_is_named_with_the_choices(seed: Any) -> None:
     wrong = seed[-1] if isinstance(seed, list) else seed
     games, _ = new_games(Options(), 1)
     for use in (lambda: new_games(Options(), seed), lambda: reseed(games, seed)):
-        with pytest.raises(ValueError, match="seed") as error:
+        with pytest.raises(TetrarchiaError, match="seed") as error:
             use()
         assert repr(wrong) in str(error.value)
         assert "0 to 2**64 - 1" in str(error.value)

@@ -8,10 +8,12 @@ import pytest
 from helpers.configurations import ONE_BY_ONE, random_options
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games
+from tetrarchia_env.checks import check_records
 from tetrarchia_env.engine.state import GAME, GONE, OFF, OVER, PIRATES
+from tetrarchia_env.engine.validity import LIMITS
 from tetrarchia_env.envs.batched_games import BatchedGames
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
-from tetrarchia_env.records import LIMITS, check_records
 
 VALUES = np.array([-(2**63), -(2**31), -2, -1, *range(60), 2**20, 2**31 - 1, 2**31, 2**47, 2**62, 2**63 - 1])
 
@@ -40,7 +42,7 @@ def mutated(games: Games, rng: np.random.Generator) -> Games:
 def is_let_through(game: Games) -> bool:
     try:
         check_records(game, "file")
-    except ValueError as error:
+    except TetrarchiaError as error:
         sentence = str(error)
     else:
         return True
@@ -74,28 +76,28 @@ def test_what_is_let_through_can_be_played() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("phase", 77, "phase is out of its range"),
-        ("phase", OVER + 1, "phase is out of its range"),
-        ("at", 10**9, "at is out of its range"),
-        ("foe", GONE, "there is no such combat"),
-        ("foe", PIRATES, "there is no such combat"),
-        ("march", 10**6, "march is out of its range"),
-        ("unrest", -1, "unrest is out of its range"),
-        ("ip", 2**60, "ip is out of its range"),
-        ("dice", 0, "dice is out of its range"),
-        ("army_at", 3, "there are too many armies"),
-        ("army_origin", 2, "an army does not stand on its way"),
-        ("passing", 2, "the figure that passes cannot"),
-        ("fleets", 8, "fleets is out of its range"),
-        ("turn", 400, "more turns are finished"),
-        ("outcome", 1, "phase and outcome do not agree"),
+        ("phase", 77, "phase is out of range"),
+        ("phase", OVER + 1, "phase is out of range"),
+        ("at", 10**9, "at is out of range"),
+        ("foe", GONE, "pending.combat: there is no such combat"),
+        ("foe", PIRATES, "pending.combat: there is no such combat"),
+        ("march", 10**6, "march is out of range"),
+        ("unrest", -1, "unrest is out of range"),
+        ("ip", 2**60, "ip is out of range"),
+        ("dice", 0, "dice is out of range"),
+        ("army_at", 3, "armies: more than 3"),
+        ("army_origin", 2, "armies: one is not on its path"),
+        ("passing", 2, "passing: the figure does not share its space"),
+        ("fleets", 8, "fleets is out of range"),
+        ("turn", 400, "turn: more turns"),
+        ("outcome", 1, "outcome: the game is not over"),
     ],
 )
 def test_a_record_that_is_no_game_is_refused_in_one_sentence(name: str, value: int, sentence: str) -> None:
     games, _ = batch.new_games(Options(level="5300"), np.arange(3))
     games[name][1] = value
 
-    with pytest.raises(ValueError, match=f"^file: record 1 is damaged: {re.escape(sentence)}"):
+    with pytest.raises(TetrarchiaError, match=f"^file: record 1 is damaged: {re.escape(sentence)}"):
         check_records(games, "file")
 
 
@@ -110,7 +112,7 @@ def test_a_state_is_checked_before_anything_changes() -> None:
         {**before, "games": before["games"].astype(np.float64)},
         {**before, "episodes": np.full_like(before["episodes"], 255)},
     ):
-        with pytest.raises(ValueError, match=r"games|episodes"):
+        with pytest.raises(TetrarchiaError, match=r"games|episodes"):
             batched.set_state(wrong)
     assert all((batched.state()[name] == before[name]).all() for name in before)
 
@@ -121,7 +123,7 @@ def test_games_with_more_actions_do_not_fit_masks_of_the_base_game() -> None:
     larger.begin([1, 2])
     base.begin([1, 2])
 
-    with pytest.raises(ValueError, match="needs actions"):
+    with pytest.raises(TetrarchiaError, match="needs actions"):
         base.set_state(larger.state())
 
 
@@ -132,5 +134,5 @@ def test_finished_games_are_not_under_way() -> None:
     games = state["games"].reshape(-1).view(GAME)
     games["phase"], games["outcome"], games["at"][:, :4] = OVER, 2, OFF
 
-    with pytest.raises(ValueError, match="over"):
+    with pytest.raises(TetrarchiaError, match="over"):
         batched.set_state(state)

@@ -180,15 +180,15 @@ def test_second_writer_is_refused(file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"games": 0}, "games is a whole number from 1 on, not 0"),
+        ({"games": 0}, "games must be a whole number from 1 on; got 0"),
         ({"agents": "sphinx"}, "unknown agent 'sphinx'"),
         ({"agents": "random,random", "players": 3}, "agents must be one name or 3"),
         ({"players": 5}, "players must be 1 to 4"),
-        ({"levels": ["4200", "42"]}, "a level is a string of four digits"),
+        ({"levels": ["4200", "42"]}, "level must be four digits"),
         ({"levels": ["4300"], "modules": ["pirates"]}, "fewer than 3 fleets"),
         ({"levels": ["4200"], "scenario": "danube_wars"}, "sets the level and the modules"),
         ({"variants": ["solitaire"]}, "unknown variant 'solitaire'"),
-        ({"first_seed": -1}, "first_seed is a whole number"),
+        ({"first_seed": -1}, "first_seed must be a whole number"),
     ],
 )
 def test_wrong_argument_of_a_match_is_refused(arguments: dict[str, Any], message: str) -> None:

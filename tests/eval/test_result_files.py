@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import checked
+from tetrarchia_env.schema import validate
 from tetrarchia_eval.match import Match, MatchSpec, game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
 
@@ -71,12 +71,12 @@ def test_a_match_is_read_as_it_was_written(file: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("borders", 99, "borders is from 0 to 6, not 99"),
-        ("borders", -1, "borders is from 0 to 6, not -1"),
+        ("borders", 99, "borders must be from 0 to 6; got 99"),
+        ("borders", -1, "borders must be from 0 to 6; got -1"),
         ("borders", 0, "borders must be 6"),
-        ("turns", -5, "turns is from 0"),
+        ("turns", -5, "turns must be from 0"),
         ("turns", 401, "turns must be at most 400; got 401"),
-        ("score", 11, "score is from -18 to 10, not 11"),
+        ("score", 11, "score must be from -18 to 10; got 11"),
         ("score", 10**400, "score"),
         ("decisions", [-1, 0, 0, 0], "decisions"),
         ("seconds", [-0.1, 0, 0, 0], "seconds"),
@@ -152,23 +152,23 @@ def test_a_scenario_has_its_own_level() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"games": 0}, "games is a whole number from 1 on, not 0"),
-        ({"games": True}, "games is a whole number from 1 on, not True"),
-        ({"levels": ()}, "levels is a list of levels"),
+        ({"games": 0}, "games must be a whole number from 1 on; got 0"),
+        ({"games": True}, "games must be a whole number from 1 on; got True"),
+        ({"levels": ()}, "levels must be a list of levels"),
         ({"levels": ("4200", "4200")}, "levels must be different"),
         ({"levels": ("9200",)}, "tokens per Emperor must be 2 to 5"),
-        ({"agents": ("random",)}, "agents is a list of agents, one for each of diocletian"),
+        ({"agents": ("random",)}, "agents must be a list of agents, one for each of diocletian"),
         ({"fingerprints": {}}, "fingerprints must have one entry for each of random"),
-        ({"fingerprints": {"random": 7}}, "fingerprints is a table with a text for each agent, not"),
-        ({"first_seed": -1}, "first_seed is a whole number from 0"),
-        ({"first_seed": 2**64 - 1}, "a whole number from 0"),
-        ({"seed": 0.5}, "seed is a whole number from 0"),
+        ({"fingerprints": {"random": 7}}, "fingerprints must be a table with a text for each agent; got"),
+        ({"first_seed": -1}, "first_seed must be a whole number from 0"),
+        ({"first_seed": 2**64 - 1}, "an integer from 0"),
+        ({"seed": 0.5}, "seed must be a whole number from 0"),
         ({"arguments": {"colour": 1}}, "unknown argument 'colour'"),
     ],
 )
 def test_a_wrong_plan_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(TetrarchiaError, match=message):
-        checked({**asdict(SPEC), **wrong}, MatchSpec, "")
+        validate({**asdict(SPEC), **wrong}, MatchSpec, "")
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_another_version(file: Path, key: str) -> None:
         (
             1,
             lambda content: content.update(levels="4200"),
-            "line 1 is damaged: levels is a list of levels of four digits, not '4200'",
+            "line 1 is damaged: levels must be a list of levels of four digits; got '4200'",
         ),
-        (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints is a table"),
-        (1, lambda content: content.update(games="2"), "line 1 is damaged: games is a whole number"),
+        (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints must be a table"),
+        (1, lambda content: content.update(games="2"), "line 1 is damaged: games must be a whole number"),
         (
             1,
             lambda content: content.update(levels=[None]),
@@ -211,9 +211,9 @@ def test_another_version(file: Path, key: str) -> None:
         (1, lambda content: content.update(levels=[[]]), "line 1 is damaged: "),
         (3, lambda content: content.pop("score"), "line 3 is damaged: 'score' is missing"),
         (3, lambda content: content.update(seed=7), "line 3 is damaged: it is not game 1 of the match"),
-        (3, lambda content: content.update(outcome="running"), "line 3 is damaged: outcome is one of won"),
+        (3, lambda content: content.update(outcome="running"), "line 3 is damaged: outcome must be one of won"),
         (3, lambda content: content.update(outcome=[]), "line 3 is damaged: outcome"),
-        (4, lambda content: content.update(turns="9"), "line 4 is damaged: turns is a whole number"),
+        (4, lambda content: content.update(turns="9"), "line 4 is damaged: turns must be an integer"),
         (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: decisions"),
     ],
 )

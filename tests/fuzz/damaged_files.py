@@ -12,7 +12,7 @@ from helpers.mutations import NASTY, mutated, mutated_bytes, mutated_text
 from helpers.random_games import EVERYTHING, random_replay
 from tetrarchia_env.board import PACKAGED
 from tetrarchia_env.board import load as load_board
-from tetrarchia_env.notation import load_replay, play_replay, save_replay
+from tetrarchia_env.notation import load_replay, play_replay
 from tetrarchia_env.options import Options
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tetrarchia-fuzz-"))
@@ -23,7 +23,7 @@ RULES = (Options(), EVERYTHING, Options(variants=["imperivm"]), Options(scenario
 def replay_files() -> list[dict[str, Any]]:
     found = []
     for number, rules in enumerate(RULES):
-        save_replay(random_replay(rules, number, 40), FOLDER / "good.json")
+        random_replay(rules, number, 40).save(FOLDER / "good.json")
         found.append(json.loads((FOLDER / "good.json").read_text()))
     return found
 

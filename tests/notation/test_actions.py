@@ -3,6 +3,7 @@
 import pytest
 
 from tetrarchia_env.board import BOARD
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import ACTION_TEXTS, action_id, action_text
 
 SPACES = BOARD.names
@@ -75,18 +76,18 @@ def test_capitals_and_spacing_do_not_matter(text: str) -> None:
     ],
 )
 def test_an_unknown_text_is_named(text: str) -> None:
-    with pytest.raises(ValueError, match="unknown action") as error:
+    with pytest.raises(TetrarchiaError, match="unknown action") as error:
         action_id(text)
     assert repr(text) in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_an_unknown_text_gets_a_suggestion() -> None:
-    with pytest.raises(ValueError, match=r"did you mean .*'move BELGICA'"):
+    with pytest.raises(TetrarchiaError, match=r"did you mean .*'move BELGICA'"):
         action_id("move BELGIKA")
 
 
 @pytest.mark.parametrize("action", [-1, 455, 10**9])
 def test_an_unknown_id_is_named_with_what_is_allowed(action: int) -> None:
-    with pytest.raises(ValueError, match=f"0 to 454, not {action}"):
+    with pytest.raises(TetrarchiaError, match=f"0 to 454; got {action}"):
         action_text(action)

@@ -12,7 +12,8 @@ import pytest
 from helpers.random_games import EVERYTHING, random_replay
 from tetrarchia_env.batch import new_games
 from tetrarchia_env.board import BOARD
-from tetrarchia_env.notation import load_replay, play_replay, record_replay, save_replay, snapshot
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.notation import load_replay, play_replay, record_replay, snapshot
 from tetrarchia_env.notation.replays import board_digest
 from tetrarchia_env.options import Options
 
@@ -25,13 +26,13 @@ SHORT = random_replay(Options(), 11, 30)
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A good replay file."""
-    save_replay(SHORT, tmp_path / "game.json")
+    SHORT.save(tmp_path / "game.json")
     return tmp_path / "game.json"
 
 
 def refusal(path: Path) -> str:
     """The one sentence that this file gets, when it is loaded or when it is played."""
-    with pytest.raises(ValueError, match=r".") as error:
+    with pytest.raises(TetrarchiaError, match=r".") as error:
         list(play_replay(load_replay(path)))
     assert "\n" not in str(error.value)
     assert not str(error.value).rstrip(".").endswith("Error")
@@ -56,7 +57,7 @@ def change(path: Path, alter: Callable[[Content], object]) -> None:
 )
 def test_a_saved_replay_plays_the_same_game(tmp_path: Path, options: Options, seed: int, most: int) -> None:
     replay = random_replay(options, seed, most)
-    save_replay(replay, tmp_path / "game.json")
+    replay.save(tmp_path / "game.json")
     loaded = load_replay(tmp_path / "game.json")
     assert loaded == replay
     assert len(list(play_replay(loaded))) == len(replay.actions) <= most
@@ -83,7 +84,7 @@ def test_the_file_holds_what_the_interface_names(file: Path) -> None:
 
 
 def test_an_illegal_action_is_not_recorded() -> None:
-    with pytest.raises(ValueError, match="action 0 is not legal"):
+    with pytest.raises(TetrarchiaError, match="action 0 is not legal"):
         record_replay(Options(), 11, [0])
 
 
@@ -96,7 +97,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(file: Path, monkeypatch
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="the disk is full"):
-        save_replay(random_replay(Options(), 12, 5), file)
+        random_replay(Options(), 12, 5).save(file)
     assert file.read_bytes() == old
     assert os.listdir(file.parent) == [file.name]
 
@@ -105,16 +106,16 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(file: Path, monkeypatch
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, exists: bool) -> None:
     path = tmp_path / "game.json"
     if exists:
-        save_replay(SHORT, path)
+        SHORT.save(path)
     before = sorted((name, (tmp_path / name).read_bytes()) for name in os.listdir(tmp_path))
     with pytest.raises(TypeError):
-        save_replay(dataclasses.replace(SHORT, final={"turn": object()}), path)
+        dataclasses.replace(SHORT, final={"turn": object()}).save(path)
     assert sorted((name, (tmp_path / name).read_bytes()) for name in os.listdir(tmp_path)) == before
 
 
 def test_a_save_replaces_the_old_file(file: Path) -> None:
     other = random_replay(EVERYTHING, 12, 5)
-    save_replay(other, str(file))
+    other.save(str(file))
     assert load_replay(str(file)) == other
     assert os.listdir(file.parent) == [file.name]
 
@@ -197,7 +198,7 @@ def test_a_wrong_agent_is_refused(file: Path) -> None:
 def test_actions_after_the_end_are_refused(tmp_path: Path) -> None:
     replay = random_replay(Options(max_turns=1), 1, 10_000)
     agent = replay.final["emperor"]
-    save_replay(dataclasses.replace(replay, actions=(*replay.actions, (agent, "end"))), tmp_path / "game.json")
+    dataclasses.replace(replay, actions=(*replay.actions, (agent, "end"))).save(tmp_path / "game.json")
     assert f"action {len(replay.actions) + 1}" in refusal(tmp_path / "game.json")
 
 
@@ -258,15 +259,15 @@ def test_the_digest_is_of_what_is_played_on() -> None:
 @pytest.mark.parametrize(
     ("alter", "words"),
     [
-        (lambda final: final.update(turn=-1), "its final position: snapshot: turn is from 0"),
-        (lambda final: final.pop("tokens"), "its final position: snapshot: 'tokens' is missing"),
-        (lambda final: final.update(score=99), "its final position is not written as a snapshot is"),
-        (lambda final: final.clear(), "its final position: snapshot"),
+        (lambda final: final.update(turn=-1), "final: snapshot: turn must be from 0"),
+        (lambda final: final.pop("tokens"), "final: snapshot: 'tokens' is missing"),
+        (lambda final: final.update(score=99), "final must be a complete snapshot"),
+        (lambda final: final.clear(), "final: snapshot"),
     ],
 )
 def test_the_final_position_is_checked_when_it_is_loaded(file: Path, alter: Callable[[Content], object], words: str) -> None:
     change(file, lambda content: alter(content["final"]))
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(TetrarchiaError, match=words):
         load_replay(file)
 
 
@@ -278,7 +279,7 @@ def test_errors_of_the_disk_name_the_file(file: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*game\.json'") as error:
-        save_replay(SHORT, file)
+        SHORT.save(file)
     assert error.value.errno == 28
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.pseudo_terminal import Terminal, without_codes
 from tetrarchia_app import cli
-from tetrarchia_env.notation import action_id, load_replay, play_replay, record_replay, save_replay
+from tetrarchia_env.notation import action_id, load_replay, play_replay, record_replay
 from tetrarchia_env.options import Options
 
 LEFT, RIGHT, UP, DOWN, HOME, END = "\x1b[D", "\x1bOC", "\x1b[A", "\x1b[B", "\x1b[1~", "\x1b[F"
@@ -28,7 +28,7 @@ def is_restored(terminal: Terminal) -> bool:
 def replay_file(tmp_path: Path) -> Path:
     """An unfinished game of three turns."""
     file = tmp_path / "game.json"
-    save_replay(record_replay(Options(level="4001", fixed_setup=True), 5, [action_id(text) for text in ("enter capital", "end") * 3]), file)
+    record_replay(Options(level="4001", fixed_setup=True), 5, [action_id(text) for text in ("enter capital", "end") * 3]).save(file)
     return file
 
 

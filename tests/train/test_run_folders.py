@@ -246,7 +246,7 @@ def test_a_run_stopped_before_its_first_iteration_is_measured_there_once(tmp_pat
 
 def test_limits_of_discounts_agree() -> None:
     for name in ("turn_discount", "final_turn_discount"):
-        with pytest.raises(ValueError, match=rf"training option {name} is from 1e-09 to 1, not 0"):
+        with pytest.raises(ValueError, match=rf"training option {name} must be from 1e-09 to 1; got 0"):
             tiny(**{name: 0})
         ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
 

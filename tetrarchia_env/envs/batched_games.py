@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games, Masks, Rows, begin_at_level
-from tetrarchia_env.checks import SingleThreadGuard
+from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
@@ -28,7 +28,6 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, SIZE, encode
 from tetrarchia_env.options import Options
-from tetrarchia_env.records import check_entries, check_records, need_all_actions, records_of
 from tetrarchia_env.render.modes import Drawing, draw_as
 
 EPISODE = np.dtype(
@@ -223,9 +222,9 @@ class BatchedGames:
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
         """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
-        games, episodes = (records_of(state.get(name), kind, len(self.games), name) for name, kind in STATE.items())
+        games, episodes = (records_from_bytes(state.get(name), kind, len(self.games), name) for name, kind in STATE.items())
         check_records(games, "games")
-        check_entries(episodes, EPISODE_RANGES, "episodes")
+        check_limits(episodes, EPISODE_RANGES, "episodes")
         if batch.is_over(games).any():
             raise TetrarchiaError("games: one of them is over")
         if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():

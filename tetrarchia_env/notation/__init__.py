@@ -1,16 +1,15 @@
-"""A game in words and data: actions as text, snapshots, replays; each of them both ways."""
+"""Conversion of games to and from text and JSON: actions, snapshots and replays."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
 from tetrarchia_env.notation.plain_records import fast_view, repeat, to_namedtuple
 from tetrarchia_env.notation.replays import (
     Replay,
-    checked_actions,
     load_replay,
     parse_replay,
     play_replay,
     record_replay,
+    replay_actions,
     replay_data,
-    save_replay,
 )
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, options_of, snapshot
@@ -21,7 +20,6 @@ __all__ = [
     "Snapshot",
     "action_id",
     "action_text",
-    "checked_actions",
     "fast_view",
     "legal_actions",
     "load_replay",
@@ -30,9 +28,9 @@ __all__ = [
     "play_replay",
     "record_replay",
     "repeat",
+    "replay_actions",
     "replay_data",
     "restore",
-    "save_replay",
     "snapshot",
     "to_namedtuple",
 ]

@@ -1,4 +1,4 @@
-"""Actions as text, both ways."""
+"""Conversion between action ids and texts."""
 
 from difflib import get_close_matches
 
@@ -39,34 +39,39 @@ _IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}
 
 
 def action_text(action: int) -> str:
-    """What an action id means.
+    """Return the text of an action id.
+
+    Raises:
+        TetrarchiaError: There is no such action.
 
     >>> action_text(2), action_text(13)
     ('subdue', 'move TINGITANA')
     """
     if not 0 <= action < a.ACTIONS:
-        raise TetrarchiaError(f"an action id is from 0 to {a.ACTIONS - 1}, not {action!r}")
+        raise TetrarchiaError(f"action must be from 0 to {a.ACTIONS - 1}; got {action!r}")
     return ACTION_TEXTS[action]
 
 
 def action_id(text: str) -> int:
-    """The id of an action's text; capitals and spacing do not matter.
+    """Return the id of an action's text; case and spacing are ignored.
+
+    Raises:
+        TetrarchiaError: There is no such action; the message suggests similar ones.
 
     >>> action_id("move Belgica")
     19
     >>> action_id("mov ROMA")
     Traceback (most recent call last):
-    ValueError: unknown action 'mov ROMA': did you mean 'move ROMA' or 'dux move ROMA' or 'move SYRIA'?
+    tetrarchia_env.errors.TetrarchiaError: unknown action 'mov ROMA': did you mean 'move ROMA' or 'dux move ROMA' or 'move SYRIA'?
     """
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
         close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
-        raise TetrarchiaError(
-            f"unknown action {truncate_repr(text)}" + (f": did you mean {' or '.join(map(repr, close))}?" if close else "")
-        )
+        hint = f": did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise TetrarchiaError(f"unknown action {truncate_repr(text)}{hint}")
     return _IDS[words]
 
 
 def legal_actions(game: Games) -> list[int]:
-    """The ids that the agent to act may choose from, of an array of one game; none when it is over."""
+    """Return the legal action ids of an array of one game; none when it is over."""
     return [int(action) for action in np.flatnonzero(legal_masks(game)[0])]

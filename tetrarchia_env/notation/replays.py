@@ -1,4 +1,4 @@
-"""A played game as one JSON file: arguments, seed, actions with their agents, and the position it led to."""
+"""Replays: a played game as a JSON file with its arguments, seed, actions and final position."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ from tetrarchia_env.notation.actions import action_id, action_text
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, snapshot
 from tetrarchia_env.options import Options
-from tetrarchia_env.schema import checked, describe, sanitize_line, truncate_repr
+from tetrarchia_env.schema import describe, sanitize_line, truncate_repr, validate
 
 FORMAT = 1
 ENVIRONMENT = "tetrarchia_v0"
-LARGEST = 64_000_000  # bytes of a file: the longest game has some hundred thousand
-PLAYED_ON = ("names", "zones", "region", "number", "coasts", "links", "capitals", "next_step")  # what a game depends on, of a board
+MAX_BYTES = 64_000_000  # of a file; the longest games have some hundred thousand
+DIGEST_FIELDS = ("names", "zones", "region", "number", "coasts", "links", "capitals", "next_step")  # the parts of a board that matter
 if TYPE_CHECKING:
     Emperor = str
 else:
@@ -33,25 +33,25 @@ else:
 
 
 class ReplayVersion(Struct):
-    """What tells whether the rest of a file can be understood."""
+    """The entries that say whether the rest of a file can be read."""
 
     format: Any
     environment: Any
 
 
 class ReplayData(ReplayVersion):
-    """What a file holds; the rules check the rest of `arguments` and `seed`."""
+    """The content of a file; `arguments`, `seed` and `final` are validated further."""
 
     arguments: dict[str, Any]
     seed: Any
-    actions: list[Annotated[tuple[Emperor, str], describe("an agent and a text each")]]
+    actions: list[Annotated[tuple[Emperor, str], describe("an agent and a text")]]
     final: dict[str, Any]
-    board: str = ""  # older files do not say
+    board: str = ""  # absent in older files
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A game from its first die to its last action."""
+    """A game from its setup to its last action."""
 
     options: Options
     seed: int
@@ -59,7 +59,7 @@ class Replay:
     final: Snapshot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as a file, whole or not at all.
+        """Write the replay to a file, completely or not at all.
 
         >>> from tempfile import TemporaryDirectory
         >>> replay = record_replay(Options(level="4200"), seed=7, actions=[9, 10])
@@ -68,48 +68,59 @@ class Replay:
         ...     load_replay(f"{folder}/game.json").actions
         (('diocletian', 'fleet INTERNVM'), ('diocletian', 'fleet AEGAEVM'))
         """
-        save_replay(self, path)
+        write_text_atomic(path, json.dumps(replay_data(self), indent=1) + "\n")
 
 
 def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay:
-    """Play these actions, which must be legal, and keep what is needed to play them again."""
+    """Play a game and return its replay.
+
+    Raises:
+        TetrarchiaError: An action is not legal.
+    """
     games, masks = batch.new_games(options, seed)
-    moves = []
+    played = []
     for action in actions:
-        moves.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
+        played.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
         batch.step(games, np.array([action]), masks)
-    return Replay(options, checked_seed(seed), tuple(moves), snapshot(games))
+    return Replay(options, checked_seed(seed), tuple(played), snapshot(games))
 
 
 def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
-    """The game before each action, with its agent and text; ValueError where the replay does not hold."""
+    """Yield the game before each action, with the agent and the text of the action.
+
+    Raises:
+        TetrarchiaError: An action is not legal, or the game does not end in the final position of the replay.
+    """
     games, masks = batch.new_games(replay.options, replay.seed)
-    for action in checked_actions(replay, games, masks):
+    for action in replay_actions(replay, games, masks):
         yield games.copy(), EMPERORS[agent_to_act(games[0])], action_text(action)
         batch.step(games, np.array([action]), masks)
 
 
-def checked_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> Iterator[int]:
-    """Each action of the replay, to be played in this new game before the next is asked for; ValueError where the replay does not hold."""
+def replay_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> Iterator[int]:
+    """Yield the action ids of a replay and check them against a game.
+
+    Args:
+        replay: The replay.
+        games: A new game with the replay's options and seed. The caller plays each action in it before requesting the next.
+        masks: The legal actions of that game.
+
+    Raises:
+        TetrarchiaError: An action is not legal, or the game does not end in the final position of the replay.
+    """
     for number, (agent, text) in enumerate(replay.actions, 1):
-        where = f"action {number}, {text!r} of {agent}"
-        action = action_id(text)
-        if EMPERORS[agent_to_act(games[0])] != agent:
-            raise TetrarchiaError(f"{where}: it is the decision of {EMPERORS[agent_to_act(games[0])]}")
+        action, to_act = action_id(text), EMPERORS[agent_to_act(games[0])]
+        if to_act != agent:
+            raise TetrarchiaError(f"action {number}, {text!r} of {agent}: the agent to act is {to_act}")
         if not masks[0, action]:
-            raise TetrarchiaError(f"{where}: not legal there")
+            raise TetrarchiaError(f"action {number}, {text!r} of {agent}: not legal there")
         yield action
     if snapshot(games) != replay.final:
-        raise TetrarchiaError("the actions do not lead to the final position that the replay names")
-
-
-def save_replay(replay: Replay, path: str | os.PathLike[str]) -> None:
-    """Write the file whole or not at all."""
-    write_text_atomic(path, json.dumps(replay_data(replay), indent=1) + "\n")
+        raise TetrarchiaError("the actions do not lead to the final position of the replay")
 
 
 def replay_data(replay: Replay) -> dict[str, Any]:
-    """As plain JSON data."""
+    """Return a replay as JSON data."""
     return {
         "format": FORMAT,
         "environment": ENVIRONMENT,
@@ -122,67 +133,64 @@ def replay_data(replay: Replay) -> dict[str, Any]:
 
 
 def load_replay(path: str | os.PathLike[str]) -> Replay:
-    """Read a replay file; ValueError, in one sentence, if it is damaged or of another version.
+    """Return the replay of a file. Its actions are checked when it is played.
+
+    Raises:
+        TetrarchiaError: The file cannot be read, or is damaged or of another version or board.
 
     >>> load_replay("no_such_game.json")
     Traceback (most recent call last):
-    ValueError: replay no_such_game.json: it cannot be read (No such file or directory)
+    tetrarchia_env.errors.TetrarchiaError: replay no_such_game.json: it cannot be read (No such file or directory)
     """
     try:
-        return parse_replay(json.loads(read_bounded(path, LARGEST).decode("utf-8")))
+        data = read_bounded(path, MAX_BYTES)
+        try:
+            content = json.loads(data.decode("utf-8"))
+        except (ValueError, RecursionError):  # ValueError: also for an integer with more digits than Python converts
+            raise TetrarchiaError("it is not JSON") from None
+        return parse_replay(content)
     except OSError as error:
         reason = f"it cannot be read ({error.strerror})"
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        reason = "it is not JSON"
-    except ValueError as error:
+    except TetrarchiaError as error:
         reason = str(error)
     raise TetrarchiaError(f"replay {os.fspath(path)}: {sanitize_line(reason)}")
 
 
 def parse_replay(content: object) -> Replay:
-    """From plain JSON data; ValueError, in a clause, if they are damaged or of another version."""
-    version = checked(content, ReplayVersion, "it")
+    """Return a replay from JSON data.
+
+    Raises:
+        TetrarchiaError: The data is damaged or of another version or board.
+    """
+    version = validate(content, ReplayVersion, "it")
     if (version.format, version.environment) != (FORMAT, ENVIRONMENT):
-        raise TetrarchiaError(f"it is of {_version(version.format, version.environment)}, not {_version(FORMAT, ENVIRONMENT)}")
-    data = checked(content, ReplayData, "")
-    _check_board(data.board)
+        raise TetrarchiaError(
+            f"format and environment must be {FORMAT} and {ENVIRONMENT!r}; "
+            f"got {truncate_repr(version.format)} and {truncate_repr(version.environment)}"
+        )
+    data = validate(content, ReplayData, "")
+    if data.board and data.board != board_digest():
+        raise TetrarchiaError(
+            f"it was played on another board ({truncate_repr(data.board, 40)}) than {board_path()} ({board_digest()}): "
+            "set TETRARCHIA_BOARD to the file of that board"
+        )
     for _, text in data.actions:
         action_id(text)
-    options, seed = _options(data.arguments), checked_seed(data.seed)
-    _check_final(data.final)
+    try:
+        options = Options.of(**data.arguments)
+    except TetrarchiaError as error:
+        raise TetrarchiaError(f"arguments: {error}") from None
+    seed = checked_seed(data.seed)
+    try:
+        is_snapshot = snapshot(restore(data.final)) == data.final
+    except TetrarchiaError as error:
+        raise TetrarchiaError(f"final: {error}") from None
+    if not is_snapshot:
+        raise TetrarchiaError("final must be a complete snapshot; entries are missing or contradict each other")
     return Replay(options, seed, tuple(data.actions), data.final)
 
 
-def _version(number: object, environment: object) -> str:
-    return f"format {truncate_repr(number)} and environment {truncate_repr(environment)}"
-
-
 def board_digest(board: Board = BOARD) -> str:
-    """A short name of a board: of its spaces, links, coasts, capitals and paths, not of where they are drawn."""
-    parts = [list(part) if isinstance(part, tuple) else part.tolist() for part in (getattr(board, name) for name in PLAYED_ON)]
+    """Return a short digest of a board's spaces, links, coasts, capitals and paths; where they are drawn does not matter."""
+    parts = [list(part) if isinstance(part, tuple) else part.tolist() for part in (getattr(board, name) for name in DIGEST_FIELDS)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-
-
-def _check_board(named: str) -> None:
-    if named and named != board_digest():
-        raise TetrarchiaError(
-            f"it was played on another board ({truncate_repr(named, 40)}) than {board_path()} ({board_digest()}): "
-            "set TETRARCHIA_BOARD to the file of that board"
-        )
-
-
-def _check_final(final: Snapshot) -> None:
-    """The position it led to is one, in all its entries."""
-    try:
-        same = snapshot(restore(final)) == final
-    except ValueError as error:
-        raise TetrarchiaError(f"its final position: {error}") from None
-    if not same:
-        raise TetrarchiaError("its final position is not written as a snapshot is: entries are missing, or do not follow from the others")
-
-
-def _options(arguments: dict[str, Any]) -> Options:
-    try:
-        return Options.of(**arguments)
-    except ValueError as error:
-        raise TetrarchiaError(f"its arguments: {error}") from None

@@ -1,8 +1,8 @@
-"""A game as plain JSON data and back, exactly: `restore(snapshot(game))` has the same bytes as `game`.
+"""Snapshots: a game as JSON data. `restore(snapshot(game))` has the same bytes as `game`.
 
-Beside the position a snapshot holds `rules`, the arguments that the game is played by, and `pending`, what an
-unfinished turn needs: `owed` IP (R10.4), powers `used` this turn, a `combat` that waits for R10.1's boost, and the
-armies still on the `march` (R8.1). In a snapshot written by hand both may be left out, and so may `score`.
+Besides the position a snapshot has `rules`, the arguments of the game, and `pending`, the state of an unfinished turn: `owed` IP (R10.4),
+powers `used` this turn, a `combat` that waits for the boost of R10.1, and the armies still on the `march` (R8.1). Both are optional in
+a snapshot written by hand, and so is `score`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +43,10 @@ Snapshot = dict[str, Any]
 
 
 def snapshot(position: Games | np.void) -> Snapshot:
-    """The whole game: a record, or an array of one.
+    """Return a game as JSON data.
+
+    Args:
+        game: A record, or an array of one.
 
     >>> from tetrarchia_env.batch import new_games
     >>> games, _ = new_games(Options(level="4200"), seeds=7)
@@ -76,12 +79,12 @@ def snapshot(position: Games | np.void) -> Snapshot:
 
 
 def options_of(game: GameRecord) -> Options:
-    """The rules that a game is played by."""
+    """Return the options of a game."""
     level = tuple(game.level.tolist())
     return _options(level, int(game.variants), int(game.modules), int(game.scenario), int(game.fixed_setup), int(game.max_turns))
 
 
-@lru_cache(256)  # a game is asked for its rules at every position
+@lru_cache(256)  # called for every position of a game
 def _options(level: tuple[int, ...], variants: int, modules: int, scenario: int, fixed_setup: int, max_turns: int) -> Options:
     by_level = {"level": "".join(str(digit) for digit in level), "modules": names_of(modules, MODULES)}
     by_scenario = {"scenario": SCENARIOS[scenario - 1]}
@@ -90,7 +93,7 @@ def _options(level: tuple[int, ...], variants: int, modules: int, scenario: int,
 
 
 def names_of(flags: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names whose bit is set, in order."""
+    """Return the names whose bits are set, in order."""
     return tuple(name for i, name in enumerate(names) if int(flags) >> i & 1)
 
 
@@ -103,7 +106,7 @@ def _by_emperor(values: Iterable[int]) -> dict[str, int]:
 
 
 def _tokens(game: GameRecord) -> dict[str, str]:
-    """Only those that lie on the board, by space id."""
+    """Return the tokens on the board, in the order of space ids."""
     kinds = {"unrest": game.unrest, "revolt": game.revolts, **dict(zip(EMPERORS, game.tokens, strict=True))}
     lying = {space: kind for kind, bits in kinds.items() for space in _members(bits)}
     return {BOARD.names[space]: lying[space] for space in sorted(lying)}
@@ -128,8 +131,8 @@ def _pirates(game: GameRecord) -> str | None:
 
 
 def _armies(game: GameRecord) -> list[list[str]]:
-    standing = [i for i in range(3) if game.army_at[i] != OFF]
-    return [[BOARD.names[game.army_at[i]], NUMERALS[game.army_origin[i] - 1], KINDS[game.army_kind[i]]] for i in standing]
+    on_board = [i for i in range(3) if game.army_at[i] != OFF]
+    return [[BOARD.names[game.army_at[i]], NUMERALS[game.army_origin[i] - 1], KINDS[game.army_kind[i]]] for i in on_board]
 
 
 def _pending(game: GameRecord) -> Snapshot:

@@ -16,7 +16,7 @@ from msgspec import Meta
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
-from tetrarchia_env.schema import UNBOUNDED, check_fields, describe, kinds_of, plain, sanitize_line, truncate_repr
+from tetrarchia_env.schema import UNBOUNDED, base_type, describe, field_types, sanitize_line, truncate_repr, validate_fields
 from tetrarchia_train.rule_sets import drawn_levels
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class TrainConfig:
     save_freq: Annotated[Count, _evaluation("Timesteps between two checkpoints")] = 1_000_000
 
     def __post_init__(self) -> None:
-        check_fields(self, "training option")
+        validate_fields(self, "training option")
         if self.seed + SEEDS_APART * (self.processes - 1) >= 2**31:
             raise TetrarchiaError(f"training option seed is too large for {self.processes} processes: {self.seed}")
         if self.num_envs * self.n_steps > MOST_STEPS:
@@ -180,7 +180,7 @@ class TrainConfig:
 
     def changed(self, changes: Mapping[str, Any]) -> "TrainConfig":
         """The same but for these, as a file or the command line tells them; an unknown name is a ValueError that names them all."""
-        kinds = {one.name: plain(kinds_of(TrainConfig)[one.name]) for one in fields(self)}
+        kinds = {one.name: base_type(field_types(TrainConfig)[one.name]) for one in fields(self)}
         for name in changes:
             if name not in kinds:
                 raise TetrarchiaError(f"unknown training option {truncate_repr(name)}: choose from {', '.join(kinds)}")

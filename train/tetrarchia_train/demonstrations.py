@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_agents.pools import defer_sigint, worker_pool
 from tetrarchia_env import batch
+from tetrarchia_env.checks import check_records, records_from_bytes
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, write_text_atomic
 from tetrarchia_env.options import Options
-from tetrarchia_env.records import check_records, records_of
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.rule_sets import with_levels
 from tetrarchia_train.search_targets import NO_TARGETS, TARGET, JudgedExpert, Targets, check_targets, is_searching
@@ -178,7 +178,7 @@ def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstration
     try:
         arrays = read_arrays(path, KINDS)
         rows, actions, targets, (played, won) = arrays["games"], arrays["actions"], arrays["targets"], map(int, arrays["counts"])
-        games = records_of(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
+        games = records_from_bytes(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
         check_records(games, "games")
         _check_actions(games, actions, num_actions)
         check_targets(targets, len(actions), num_actions)

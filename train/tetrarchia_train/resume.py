@@ -22,7 +22,7 @@ from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import STATE
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, latest_dir
-from tetrarchia_env.schema import UNBOUNDED, checked
+from tetrarchia_env.schema import UNBOUNDED, validate
 from tetrarchia_train.arrays import Kind, read_arrays
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.distributed import ALONE, ProcessGroup
@@ -138,7 +138,7 @@ def _read_counters(kept: Path) -> Counters:
         data = msgspec.json.decode((kept / COUNTERS).read_bytes())
     except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise TetrarchiaError(f"{kept / COUNTERS} cannot be read: {error}") from None
-    counters = checked(data, Counters, f"{kept / COUNTERS}:")
+    counters = validate(data, Counters, f"{kept / COUNTERS}:")
     if counters.layout != layout_digest():
         raise TetrarchiaError(f"{kept} was made for another observation layout")
     return counters

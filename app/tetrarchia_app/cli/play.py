@@ -57,7 +57,6 @@ def play(
     from tetrarchia_env.board import EMPERORS
     from tetrarchia_env.files import check_output_paths
     from tetrarchia_env.game import Game
-    from tetrarchia_env.notation import save_replay
 
     check_output_paths(save)
     yours, seed = parse_emperors(emperors), secrets.randbelow(2**32) if seed is None else seed
@@ -66,5 +65,5 @@ def play(
     policy = game_policy(agents)
     Player(game, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
-        save_replay(game.replay(), save)
+        game.replay().save(save)
         print(f"saved: {printable(save)}")

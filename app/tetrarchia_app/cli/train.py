@@ -15,7 +15,7 @@ from tetrarchia_app.cli.arguments import complete_one
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
-from tetrarchia_env.schema import description_of, extra_of, kinds_of, limits_of, plain
+from tetrarchia_env.schema import base_type, description_of, extra_of, field_types, limits_of
 from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_preset  # without torch, which would be waited for at every key
 from tetrarchia_train.launcher import leads, with_processes
 
@@ -53,7 +53,7 @@ def _first_comment(file: Path) -> str:
 def with_train_options(body: Callable[..., None]) -> Callable[..., None]:
     """The command with an option for each field of TrainConfig in the place of its last parameter."""
     *own, _ = inspect.signature(body).parameters.values()
-    kinds = kinds_of(TrainConfig)
+    kinds = field_types(TrainConfig)
     added = [_parameter(one, kinds[one.name]) for one in fields(TrainConfig) if one.name not in ONLY_IN_PRESETS]
     body.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     return body
@@ -61,7 +61,7 @@ def with_train_options(body: Callable[..., None]) -> Callable[..., None]:
 
 def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     """A text, which TrainConfig reads and checks as it does one from a file."""
-    metavar = "NUMBER" if plain(kind) in (int, float) else "A,B,C" if plain(kind) == tuple[str, ...] else "TEXT"
+    metavar = "NUMBER" if base_type(kind) in (int, float) else "A,B,C" if base_type(kind) == tuple[str, ...] else "TEXT"
     shown = typer.Option(help=_help(one, kind), metavar=metavar, show_default=False, rich_help_panel=extra_of(kind)["group"])
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown])
 

@@ -41,7 +41,6 @@ def watch(
     """Watch agents play a game: in the terminal, a window or the browser, or as a video. Without a TTY it prints without pausing."""
     from tetrarchia_app.terminal.present import check_presentation, present
     from tetrarchia_env.game import Game
-    from tetrarchia_env.notation import save_replay
 
     check_presentation(speed, render, video, save)
     game = Game.from_options(game_options(level, variants, modules, scenario), seed)
@@ -52,5 +51,5 @@ def watch(
     present(game, speed, render, video)
     if save:
         game.play_to_end()
-        save_replay(game.replay(), save)
+        game.replay().save(save)
         print(f"saved: {printable(save)}")

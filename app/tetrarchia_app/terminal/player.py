@@ -13,7 +13,6 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game, Policy
 from tetrarchia_env.messages import did_you_mean, printable
-from tetrarchia_env.notation import save_replay
 from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.text import draw_brief, draw_text
 
@@ -112,7 +111,7 @@ class Player:
         try:
             if not name:
                 raise TetrarchiaError("save needs a file name: save game.json")
-            save_replay(self._game.replay(), Path(name).expanduser())
+            self._game.replay().save(Path(name).expanduser())
             print(f"  saved: {printable(name)}")
         except OSError as error:
             print(f"  {printable(error.filename)}: {error.strerror}")
