@@ -1,4 +1,4 @@
-"""Files of strangers: replays, results, boards, presets, checkpoints."""
+"""Damaged files: replays, results, boards, presets, checkpoints."""
 
 import json
 import random
@@ -105,11 +105,11 @@ def checkpoint() -> tuple[dict[str, Any], bytes]:
 
 
 def damaged_table(content: bytes, chance: random.Random) -> bytes:
-    """Weights whose table says something else."""
+    """Return weights with a damaged table."""
     length = int.from_bytes(content[:8], "little")
     table = json.dumps(mutated(json.loads(content[8 : 8 + length]), chance)).encode(errors="replace")
-    told = chance.choice([len(table), len(table), len(table), 2**63, 0, len(table) + 5])
-    return told.to_bytes(8, "little") + table + content[8 + length :]
+    length_given = chance.choice([len(table), len(table), len(table), 2**63, 0, len(table) + 5])
+    return length_given.to_bytes(8, "little") + table + content[8 + length :]
 
 
 def checkpoints(chance: random.Random) -> None:

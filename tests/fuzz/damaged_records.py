@@ -1,4 +1,4 @@
-"""What goes into compiled code: snapshots, arrays, and the bytes of environments."""
+"""Damaged inputs of compiled code: snapshots, arrays, and the bytes of environments."""
 
 import random
 from collections.abc import Callable
@@ -18,7 +18,7 @@ STEPS = 50
 
 @cache
 def positions() -> list[dict[str, Any]]:
-    """Snapshots of real games, in the middle of many of which somebody is asked about a combat."""
+    """Return snapshots of random games, many of them in the boost and block phases."""
     games, found = [], []
     for number, rules in enumerate(RULES):
         rows, masks = batch.new_games(rules, range(16))

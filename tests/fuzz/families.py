@@ -1,6 +1,6 @@
-"""Inputs of each kind: `python tests/fuzz/families.py snapshots 0 1000` tries those of the seeds 0 to 999.
+"""Fuzz targets: `python tests/fuzz/families.py snapshots 0 1000` runs the seeds 0 to 999.
 
-Each either works or is refused by a ValueError of one line, in bounded time; anything else ends the process with the seed.
+Each input works or is refused by a TetrarchiaError of one line, in bounded time; anything else ends the process and prints the seed.
 """
 
 import faulthandler
@@ -25,7 +25,7 @@ FAMILIES: dict[str, Callable[[random.Random], None]] = {
 
 
 def try_one(name: str, seed: int) -> bool:
-    """Whether it worked; if not, it was refused in one line."""
+    """Return whether the input worked; otherwise check its refusal."""
     begun = time.perf_counter()
     try:
         FAMILIES[name](random.Random(f"{name} {seed}"))

@@ -1,6 +1,6 @@
-"""Files and arrays of strangers, made at random: each works or is refused in one line, compiled, bounds-checked and uncompiled.
+"""Randomly damaged files and arrays work or are refused in one line: compiled, bounds-checked and uncompiled.
 
-Each family runs in a process of its own, so that a crash is seen. `pytest tests/fuzz --fuzz 100000` tries more.
+Each family runs in a separate process, so that a crash is detected. `pytest tests/fuzz --fuzz 100000` tries more.
 """
 
 import os

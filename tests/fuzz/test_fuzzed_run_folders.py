@@ -1,4 +1,4 @@
-"""Damaged and crafted run folders: a run goes on, or is refused by a ValueError of one line; never a crash, a hang or code of a stranger.
+"""Damaged and crafted run folders: a run resumes or is refused by a TetrarchiaError of one line, without a crash, a hang or execution of code.
 
 TETRARCHIA_FUZZ=5000 tries so many instead of a few hundred; TETRARCHIA_FUZZ_SEED=7 others.
 """

@@ -1,4 +1,4 @@
-"""Mutate the files of a run and go on with it: python fuzz_run_folders.py FOLDER SEED CASES tells how many were refused and went on."""
+"""Damage the files of a run and resume it. `python fuzz_run_folders.py FOLDER SEED CASES` prints how many were refused and resumed."""
 
 import faulthandler
 import io
@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train import run
 from tetrarchia_train.config import TrainConfig, read_preset
 
 SECONDS = 60.0  # of one case: the processor's own, as others may be busy
 MEMORY = 12 << 30
 NUMBERS = [-1, 0, 1, 2, 3, 255, 2**31, 2**62, -(2**63)]
-# Not what a run may honestly take years for: huge options are told of elsewhere.
+# No huge but valid options, which a run would take years for.
 WORDS = ["0", "-1", "1e400", ".nan", "null", "[]", "{}", "[[[[[]]]]]", "true", "'x'", "2", "64", "300", "&a", "&a [*a]", "- 1"]
 WORDS += ["!!python/none", "2026-13-45", "1:99"]
 Mutation = Callable[[bytes, random.Random], bytes]
@@ -109,7 +110,7 @@ def case(good: Path, rng: random.Random) -> bool:
             shutil.rmtree(folder / stage, ignore_errors=True)
     try:
         run.resume("case", {"total_timesteps": "256", "eval_freq": "128", "processes": "1"} if rng.random() < 0.5 else {})
-    except ValueError as error:
+    except TetrarchiaError as error:
         sentence = str(error)
     else:
         return True
