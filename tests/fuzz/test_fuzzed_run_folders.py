@@ -1,6 +1,6 @@
-"""Damaged and crafted run folders: a run resumes or is refused by a TetrarchiaError of one line, without a crash, a hang or execution of code.
+"""Damaged run folders: a run resumes or is refused by a TetrarchiaError of one line, without a crash, a hang or execution of code.
 
-TETRARCHIA_FUZZ=5000 tries so many instead of a few hundred; TETRARCHIA_FUZZ_SEED=7 others.
+TETRARCHIA_FUZZ=5000 sets the number of cases, TETRARCHIA_FUZZ_SEED=7 another seed.
 """
 
 import os
