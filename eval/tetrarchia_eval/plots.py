@@ -7,7 +7,6 @@ written as text.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import import_optional
 from tetrarchia_env.files import atomic_write, check_writable
 from tetrarchia_eval.analysis import LevelGrid, Matrix
 from tetrarchia_eval.statistics import Estimate
@@ -175,10 +175,7 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise TetrarchiaError('plots need matplotlib: pip install "tetrarchia[plots]"') from None
+    return import_optional(name, "plots", "a plot")
 
 
 @contextmanager

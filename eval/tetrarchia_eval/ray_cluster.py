@@ -15,6 +15,7 @@ from typing import Any
 
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import import_optional
 from tetrarchia_env.schema import sanitize_line
 
 LOCAL, AUTO = "local", "auto"
@@ -39,11 +40,7 @@ def load_ray() -> Any:
     """The library; ValueError if it is not installed."""
     for name, value in SILENT.items():
         os.environ.setdefault(name, value)  # read when it is loaded
-    try:
-        import ray
-    except ModuleNotFoundError:
-        raise TetrarchiaError('this needs Ray: pip install "tetrarchia[ray]"') from None
-    return ray
+    return import_optional("ray", "ray", "--ray")
 
 
 def address_of(given: str) -> str:

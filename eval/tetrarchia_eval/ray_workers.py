@@ -18,6 +18,7 @@ from typing import Any
 
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import import_optional
 from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import MatchSpec, read_spec, spec_line
 from tetrarchia_eval.workers import AgentCache, PlayedChunk, ThisProcess
@@ -50,11 +51,7 @@ def load_ray() -> Any:
     """
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ModuleNotFoundError:
-        raise TetrarchiaError('--ray needs Ray: pip install "tetrarchia[ray]"') from None
-    return ray
+    return import_optional("ray", "ray", "--ray")
 
 
 def cluster_address(given: str) -> str:

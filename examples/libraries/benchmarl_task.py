@@ -56,7 +56,7 @@ class TetrarchiaTask(PettingZooClass):
         return 10_000
 
     def has_render(self, env: EnvBase) -> bool:
-        """Not here: that needs `tetrarchia[render]`, whose av is newer than BenchMARL allows."""
+        """Not here: that needs the extra `render`, whose av is newer than BenchMARL allows."""
         return False
 
 
