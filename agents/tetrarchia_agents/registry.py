@@ -89,7 +89,7 @@ def make_agent(name: str) -> "Agent":
     if word not in AGENTS:
         return _make_own(word, options)
     module, _, class_name = AGENTS[word].class_path.partition(":")
-    return _make(getattr(import_optional(module, "train", f"agent {word}"), class_name), word, options)
+    return _make(getattr(import_optional(module, "agents", f"agent {word}"), class_name), word, options)
 
 
 def make_agents(names: str, players: int | None = None) -> "tuple[Agent, Agent, Agent, Agent]":
