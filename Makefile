@@ -14,15 +14,19 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## compare the trained agents with planner and random on the same games, and write a page of one game
-	@echo "demo: four trained Emperors (ppo), four planners, four random players: the same 200 games at level 4200 ($(COMPILES))"
+	@echo "demo: trained agents (ppo), planner and random play the same 300 games at level 4222, a hard one ($(COMPILES))"
 	@mkdir -p demo
-	@$(BIN)/tetrarchia eval --agents ppo --against planner --against random --level 4200 --games 200 --out demo/games
-	@echo "demo: a game that the trained Emperors win"
-	@$(BIN)/tetrarchia watch --agents ppo --level 4211 --seed 2 --save demo/game.json | tail -n 3
-	@$(BIN)/tetrarchia replay demo/game.json --html demo/game.html
+	@$(BIN)/tetrarchia eval --agents ppo --against planner --against random --level 4222 --games 300 --out demo/4222
+	@echo "demo: a game that the trained agents win"
+	@$(BIN)/tetrarchia watch --agents ppo --level 4211 --seed 2 --save demo/ppo.json | tail -n 3
+	@$(BIN)/tetrarchia replay demo/ppo.json --html demo/ppo.html
+	@echo "demo: finished; open demo/ppo.html in a browser, or try:"
+	@echo "  source .venv/bin/activate"
+	@echo "  tetrarchia watch --agents ppo --level 4211     # watch the trained agents in the terminal"
+	@echo "  tetrarchia serve                               # play in the browser with AI teammates"
 
 play: $(READY) ## play in the browser with AI teammates
-	@$(BIN)/tetrarchia serve
+	@if [ -t 0 ]; then set -m; fi; $(BIN)/tetrarchia serve || [ $$? = 130 ] # set -m: Ctrl-C ends the server (130), not make
 
 test thorough: export OMP_NUM_THREADS = 1 # torch threads of several processes slow each other down
 test: $(READY) ## run the tests, the fast ones first

@@ -33,6 +33,10 @@ def test_saved_game_is_shown_again(tmp_path: Path) -> None:
     assert again.returncode == 0
     assert watched.stdout == again.stdout + f"saved: {file}\n"
 
+    page = tmp_path / "page.html"
+    assert run("replay", str(file), "--html", str(page)).returncode == 0
+    assert "<title>game: danube_wars, seed 3" in page.read_text(encoding="utf-8")
+
 
 @pytest.mark.parametrize("command", [["serve", "--no-open"], ["watch", "--render", "browser"]])
 @pytest.mark.parametrize("missing", ["uvicorn", "starlette"])

@@ -73,6 +73,15 @@ def row_of(shown: Ended, *cells: str) -> str:
     return line
 
 
+def test_a_second_run_says_that_nothing_was_played(run: Command) -> None:
+    first = run(*TINY, "--out", "games.jsonl")
+    second = run(*TINY, "--out", "games.jsonl")
+
+    assert first.saved == [Path("games.jsonl")]
+    assert (second.code, second.saved) == (0, [])
+    assert second.out.endswith("already complete: games.jsonl\n")
+
+
 def test_results_are_shown_and_saved(run: Command) -> None:
     shown = run(*TINY)
     assert (shown.code, shown.err) == (0, "")

@@ -171,7 +171,8 @@ def eval_(
     files = {name: ResultFile.open(specs[name], path) for name, path in paths.items()}
 
     # Play what the files do not contain yet.
-    is_remote = ray is not None and not all(file.is_finished for file in files.values())
+    complete = {name for name, file in files.items() if file.is_finished}
+    is_remote = ray is not None and len(complete) < len(files)
     with ExitStack() as stack:
         if is_remote:
             cluster = stack.enter_context(ray_workers(ray or "", workers))
@@ -201,10 +202,11 @@ def eval_(
             save(drawn, path)
             print(f"written: {printable(path)}")
     if len(paths) <= MAX_FILES_LISTED:
-        for path in paths.values():
-            print(f"saved: {printable(path)}")
+        for name, path in paths.items():
+            print(f"already complete: {printable(path)}" if name in complete else f"saved: {printable(path)}")
     else:
-        print(f"saved: {len(paths)} files in {printable(os.path.commonpath([path.parent for path in paths.values()]))}")
+        status = "already complete" if len(complete) == len(files) else "saved"
+        print(f"{status}: {len(paths)} files in {printable(os.path.commonpath([path.parent for path in paths.values()]))}")
 
 
 def _check_only(given: set[str], allowed: set[str], option: str) -> None:

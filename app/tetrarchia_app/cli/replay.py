@@ -66,7 +66,9 @@ def replay(
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        write_text_atomic(html, replay_page(list(game.frames()), printable(file.stem), analyse_with(analyse, played) if analyse else None))
+        place = played.options.scenario or f"level {played.options.level}"
+        title = f"{printable(file.stem)}: {place}, seed {played.seed}"
+        write_text_atomic(html, replay_page(list(game.frames()), title, analyse_with(analyse, played) if analyse else None))
         print(f"written: {printable(html)}")
     if render or video or not html:
         present(game, speed, render, video)
