@@ -21,7 +21,8 @@ from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.publish import CURVE, TRIALS, read_curve
+from tetrarchia_train.metrics import read_curve
+from tetrarchia_train.publish import PUBLISHED_CURVE_FILE, TRIALS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -135,7 +136,7 @@ def calibration() -> str:
 
 def trained_checkpoints() -> list[str]:
     """Return the checkpoints with a learning curve."""
-    return [name for name in shipped_checkpoints() if (CHECKPOINTS / name / CURVE).is_file()]
+    return [name for name in shipped_checkpoints() if (CHECKPOINTS / name / PUBLISHED_CURVE_FILE).is_file()]
 
 
 def checkpoint_rows() -> Iterator[str]:
@@ -150,7 +151,7 @@ def checkpoint_rows() -> Iterator[str]:
             start = f"`{continued_checkpoint(training)}`"
         else:
             start = (f"`{warm['init_checkpoint']}`, then " if warm.get("init_checkpoint") else "") + f"behavior cloning of {warm['expert']}"
-        rates = win_rates(read_curve(CHECKPOINTS / name / CURVE)[-1], training["options"]["n_eval_episodes"])
+        rates = win_rates(read_curve(CHECKPOINTS / name / PUBLISHED_CURVE_FILE)[-1], training["options"]["n_eval_episodes"])
         effort = f"{training['timesteps'] / 1e6:.1f} M | {training['seconds'] / 60:.0f} min"
         yield f"`{name}` | {network_shape(network, network['kind'])} | {start} | {effort} | {rates}"
 
@@ -193,7 +194,7 @@ def learning_curve(name: str) -> Iterator[tuple[float, Point, int]]:
     before = list(learning_curve(continued_checkpoint(training))) if continued_checkpoint(training) in trained_checkpoints() else []
     yield from before
     first = before[-1][0] if before else 0.0
-    for point in read_curve(CHECKPOINTS / name / CURVE):
+    for point in read_curve(CHECKPOINTS / name / PUBLISHED_CURVE_FILE):
         yield first + point["seconds"] / 60, point, training["options"]["n_eval_episodes"]
 
 

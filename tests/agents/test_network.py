@@ -58,7 +58,7 @@ def test_illegal_actions_have_no_probability(config: NetworkConfig) -> None:
 
 def test_sampled_actions_are_legal() -> None:
     pytest.importorskip("sb3_contrib")
-    from tetrarchia_train.policy import sample_actions
+    from tetrarchia_train.ppo import sample_actions
 
     _, masks = midgame()
     legal = torch.from_numpy(masks[:, :BASE_ACTIONS] != 0)
@@ -70,7 +70,7 @@ def test_sampled_actions_are_legal() -> None:
 
 def test_samples_follow_the_probabilities() -> None:
     pytest.importorskip("sb3_contrib")
-    from tetrarchia_train.policy import sample_actions
+    from tetrarchia_train.ppo import sample_actions
 
     torch.manual_seed(0)
     log_probs = torch.tensor([0.5, 0.0, 0.2, 0.3]).log().expand(20_000, 4)

@@ -14,7 +14,7 @@ from tetrarchia_env.engine.distances import DISTANCES, FAR
 from tetrarchia_env.engine.state import RUNNING
 from tetrarchia_env.heuristic import FEATURES, WEIGHTS_FILE, features_of, load_weights, logit, weights_of, win_probability
 from tetrarchia_env.options import Options
-from tetrarchia_train.tune_planner import HAND_SET
+from tetrarchia_train.tune_planner import DEFAULT_WEIGHTS
 
 Changes = dict[str, Any]
 BUT_LIBYA = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "PERSIA")
@@ -132,7 +132,7 @@ def test_ip_of_a_turn_that_waits_for_a_reaction_are_not_counted() -> None:
     assert count("ip", game) == 0
 
 
-@pytest.mark.parametrize("path", [WEIGHTS_FILE, HAND_SET], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [WEIGHTS_FILE, DEFAULT_WEIGHTS], ids=lambda path: path.name)
 def test_each_count_has_a_weight_and_each_weight_a_count(path: Any) -> None:
     assert list(tomllib.loads(path.read_text(encoding="utf-8"))) == list(FEATURES)
 

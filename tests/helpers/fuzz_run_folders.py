@@ -94,7 +94,7 @@ FILES: dict[str, list[Mutation]] = {
 
 
 def config() -> TrainConfig:
-    return read_preset("tiny").changed({"expert": "greedy", "num_demonstrations": 100, "total_timesteps": 128, "n_eval_episodes": 1})
+    return read_preset("tiny").with_overrides({"expert": "greedy", "num_demonstrations": 100, "total_timesteps": 128, "n_eval_episodes": 1})
 
 
 def case(good: Path, rng: random.Random) -> bool:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
 
 from tetrarchia_agents.cards import CHECKPOINTS, read_card, shipped_checkpoints  # noqa: E402
 from tetrarchia_agents.checkpoints import save_checkpoint  # noqa: E402
 from tetrarchia_agents.network import make_network  # noqa: E402
 from tetrarchia_agents.values import log_odds, logistic, read_calibration, write_calibration  # noqa: E402
 from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
-from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, fit, halves, measured, reliability, trained_on  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
+from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, fit, fit_calibration, reliability, training_of  # noqa: E402
 from tetrarchia_train.config import TrainConfig  # noqa: E402
 
 
@@ -28,7 +28,7 @@ def made_up(number: int, slope: float, intercept: float) -> Positions:
 def test_the_fit_finds_the_line_that_made_the_outcomes() -> None:
     positions = made_up(40_000, slope=1.4, intercept=-0.6)
 
-    assert fit(positions.shares, positions.won) == pytest.approx((1.4, -0.6), abs=0.05)
+    assert fit(positions.fractions, positions.won) == pytest.approx((1.4, -0.6), abs=0.05)
 
 
 def test_the_fit_bears_games_that_were_all_won() -> None:
@@ -38,7 +38,7 @@ def test_the_fit_bears_games_that_were_all_won() -> None:
 
 
 def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
-    found = measured("0" * 64, ShapedReward(win=2.0, loss=0.0), *halves(made_up(40_000, 1.4, -0.6)), games=40_000)
+    found = fit_calibration("0" * 64, ShapedReward(win=2.0, loss=0.0), *made_up(40_000, 1.4, -0.6).split(), games=40_000)
 
     assert found.brier < found.uncalibrated_brier
     assert found.positions == found.games == 20_000
@@ -47,7 +47,7 @@ def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
 
 
 def test_no_game_is_in_both_halves() -> None:
-    fitted, held_out = halves(made_up(100, 1.0, 0.0))
+    fitted, held_out = made_up(100, 1.0, 0.0).split()
 
     assert not set(fitted.games) & set(held_out.games)
 
@@ -59,7 +59,7 @@ def test_briers_score_is_the_mean_squared_error() -> None:
 
 @pytest.mark.parametrize("name", [name for name in shipped_checkpoints() if name.startswith("ppo")])
 def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
-    config, reward = trained_on(read_card(CHECKPOINTS / name))
+    config, reward = training_of(read_card(CHECKPOINTS / name))
 
     first, last = sorted((config.turn_discount, config.final_turn_discount))
     assert first <= reward.turn_discount <= last
@@ -76,14 +76,14 @@ def test_the_shipped_calibration_is_of_the_shipped_weights_and_of_enough_games()
 
 
 def test_a_card_that_does_not_tell_its_training_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not tell how it was trained"):
-        trained_on({"training": {}})
+    with pytest.raises(TetrarchiaError, match="does not say how it was trained"):
+        training_of({"training": {}})
 
 
 @pytest.mark.slow
 def test_the_command_calibrates_any_checkpoint_of_a_run(tmp_path: Path) -> None:
     torch.manual_seed(1)
-    config = TrainConfig(network="mlp", hidden_dim=16, levels=("4200",), max_minutes=0.0)
+    config = TrainConfig(network="mlp", hidden_dim=16, levels="4200", max_minutes=0.0)
     made = {"timesteps": 1, "seconds": 1, "options": config.as_data()}
     save_checkpoint(tmp_path / "mine", make_network(config.network_config), config.network_config, {"training": made})
 

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from helpers.arrays import rewrite_arrays
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train.demonstrations import (
     Job,
     collect_demonstrations,
@@ -35,7 +36,7 @@ def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) ->
 def test_a_small_file_that_claims_much_memory_is_refused(tmp_path: Path, compressed: bool) -> None:
     claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
 
-    with pytest.raises(ValueError, match=r"not as long as it says|is compressed"):
+    with pytest.raises(TetrarchiaError, match=r"not as long as its header says|is compressed"):
         load_demonstrations(tmp_path / "d.npz")
 
 
@@ -57,7 +58,7 @@ def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Pat
     ):
         path.write_bytes(whole)
         rewrite_arrays(path, **wrong)
-        with pytest.raises(ValueError, match=r"^demonstrations .*d.npz cannot be read: ") as refusal:
+        with pytest.raises(TetrarchiaError, match=r"^demonstrations .*d.npz cannot be read: ") as refusal:
             load_demonstrations(path)
         assert "\n" not in str(refusal.value)
 
@@ -91,6 +92,6 @@ def test_a_killed_worker_of_the_demonstrations_is_one_sentence(tmp_path: Path) -
         for process in multiprocessing.active_children():
             process.kill()
 
-    with pytest.raises(ValueError, match=r"^a worker process was killed \(out of memory\?\): what was played is kept"):
+    with pytest.raises(TetrarchiaError, match=r"^a worker process was killed \(out of memory\?\): the demonstrations so far are saved"):
         collect_demonstrations(make_jobs("greedy", ["4200"], [{}], 0.1, 1), 10**6, 1, kill, tmp_path)
     assert len(list(tmp_path.glob("*.npz"))) >= 1

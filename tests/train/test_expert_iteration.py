@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
 
 from helpers.positions import position  # noqa: E402
@@ -20,14 +20,23 @@ from tetrarchia_agents.network import log_probabilities  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_agents.turn_search import Plan  # noqa: E402
 from tetrarchia_env.batch import legal_masks, new_games, observe, rng_states  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
+from tetrarchia_train import behavior_cloning, demonstrations, ppo  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
-from tetrarchia_train import warm_start  # noqa: E402
 from tetrarchia_train.behavior_cloning import CloningConfig, clone  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.demonstrations import Demonstrations, Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
+from tetrarchia_train.demonstrations import (  # noqa: E402
+    TARGET,
+    Demonstrations,
+    Job,
+    SearchingExpert,
+    load_demonstrations,
+    make_jobs,
+    play_expert,
+    save_demonstrations,
+)
 from tetrarchia_train.expert_iteration import iterate, round_config  # noqa: E402
-from tetrarchia_train.search_targets import TARGET, JudgedExpert  # noqa: E402
 
 ALL_BUT_PERSIA = {
     "BRITANNIA": "constantius",
@@ -47,20 +56,20 @@ def one_thread() -> None:
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of runs in which a first one is finished."""
     monkeypatch.chdir(tmp_path)
-    whole_run.train(read_preset("tiny").changed({"total_timesteps": 256}), "first")
+    whole_run.train(read_preset("tiny").with_overrides({"total_timesteps": 256}), "first")
     return tmp_path / "runs"
 
 
 def rounds(**changes: object) -> TrainConfig:
     """Rounds of seconds."""
     search = {"init_checkpoint": "runs/first/final", "expert": "ppo:candidates=3", "rounds": 2, "num_demonstrations": 300}
-    return read_preset("tiny").changed({**search, "total_timesteps": 256, "save_freq": 128, **changes})
+    return read_preset("tiny").with_overrides({**search, "total_timesteps": 256, "save_freq": 128, **changes})
 
 
 def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
     """R9.1: Galerius secures the last border; the value to come is what the end pays but for what shaping has paid before."""
     game = position(emperor="galerius", tokens=ALL_BUT_PERSIA, emperors={"galerius": "PERSIA"})
-    expert = JudgedExpert(PPOAgent(candidates=4), 1, 0.03)
+    expert = SearchingExpert(PPOAgent(candidates=4), 1, 0.03)
 
     expert.act(game, legal_masks(game), np.zeros(1, dtype=np.int64))
 
@@ -83,7 +92,7 @@ def test_targets_of_a_search_vary_less_than_outcomes() -> None:
     """One position, other dice for the search and for the games played on from it."""
     games, masks = new_games(Options(level="4211"), np.full(32, 3))
     games["dice"] = rng_states(np.arange(32, dtype=np.uint64))
-    expert = JudgedExpert(PPOAgent(candidates=4), 32, 0.03)
+    expert = SearchingExpert(PPOAgent(candidates=4), 32, 0.03)
 
     expert.act(games, masks, np.arange(32))
     outcomes = [2.0 * game.won for game in rollout("ppo", 64, level="4211", seed=500)]
@@ -137,22 +146,22 @@ def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> Non
     assert (played.targets["actions"][:, 0] == played.actions).mean() > 0.9
 
     for name, value, sentence in (
-        ("value", np.nan, "values are not one, a finite number, for each of"),
-        ("probabilities", 0.5, "the probabilities of a position are not from 0 on with a sum of 1"),
-        ("actions", -1, "actions are from 0 to"),
+        ("value", np.nan, "there must be one finite value for each of"),
+        ("probabilities", 0.5, "must sum to 1"),
+        ("actions", -1, "actions must be from 0 to"),
     ):
         wrong = played.targets.copy()
         wrong[name] = value
         save_demonstrations(replace(played, targets=wrong), path)
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(TetrarchiaError, match=sentence):
             load_demonstrations(path)
     unused = played.targets.copy()
     unused["actions"][unused["probabilities"] == 0] = 10**9
     save_demonstrations(replace(played, targets=unused), path)
-    with pytest.raises(ValueError, match="actions are from 0 to"):
+    with pytest.raises(TetrarchiaError, match="actions must be from 0 to"):
         load_demonstrations(path)
     save_demonstrations(replace(played, targets=played.targets[:5]), path)
-    with pytest.raises(ValueError, match="5 values are not one, a finite number, for each of"):
+    with pytest.raises(TetrarchiaError, match="got 5 values"):
         load_demonstrations(path)
 
 
@@ -182,13 +191,27 @@ def curve(folder: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
-@pytest.mark.slow
-def test_rounds_that_were_killed_end_as_those_that_were_not(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the first round while it clones and while PPO runs, in the second before PPO: every round gains, by decree."""
+@pytest.fixture
+def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Demonstrations of a few games, played in this process: worker processes have tests of their own."""
+
+    def play(job: Job) -> Demonstrations:
+        with torch.random.fork_rng():  # a worker process has its own generator
+            return play_expert(job)
+
+    monkeypatch.setattr(demonstrations, "worker_pool", lambda size, killed: ThreadPoolExecutor(1))
+    monkeypatch.setattr(demonstrations, "play_expert", play)
+    monkeypatch.setattr(demonstrations, "make_jobs", lambda *arguments: (replace(job, games=2) for job in make_jobs(*arguments)))
+    monkeypatch.setattr(behavior_cloning, "make_jobs", demonstrations.make_jobs)
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_interrupted_rounds_resume_to_the_same_end(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted in the first round while cloning and during PPO, in the second before PPO; every round counts as improved."""
     monkeypatch.setattr("tetrarchia_train.expert_iteration._mean_win_rate", lambda line: line.get("round", 99))
     straight = whole_run.train(rounds(), "straight")
 
-    for module, name, when in ((warm_start, "clone", 1), (whole_run, "train_iteration", 2), (whole_run, "pretrain_critic", 1)):
+    for module, name, when in ((behavior_cloning, "clone", 1), (ppo.Learner, "train_iteration", 2), (ppo.Learner, "pretrain_critic", 1)):
         with monkeypatch.context() as patch:
             fail_once(patch, module, name, when)
             with pytest.raises(KeyboardInterrupt):
@@ -241,24 +264,24 @@ def test_without_any_gain_the_network_stays_what_it_was(started: Path) -> None:
     [
         (
             {"init_checkpoint": ""},
-            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8, not '' and 'ppo:candidates=3'",
+            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8; got '' and 'ppo:candidates=3'",
         ),
         (
             {"expert": "planner"},
-            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8, not .* and 'planner'",
+            "training option rounds needs an init_checkpoint and an expert such as ppo:candidates=8; got .* and 'planner'",
         ),
         ({"rounds": -1}, "rounds"),
     ],
 )
 def test_rounds_need_a_search(changes: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(TetrarchiaError, match=sentence):
         rounds(**changes)
 
 
 def test_rounds_have_all_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="until is for a run without rounds, not for 2"):
-        whole_run.train(rounds(), "some", until="bc")
+    with pytest.raises(TetrarchiaError, match="stop_after cannot be combined with rounds"):
+        whole_run.train(rounds(), "some", stop_after="bc")
 
 
 def test_the_preset_begins_with_a_checkpoint_that_can_search() -> None:

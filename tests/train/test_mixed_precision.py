@@ -4,27 +4,23 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
-
-from stable_baselines3.common.logger import Logger  # noqa: E402
 
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_agents.network import log_probabilities  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train.config import read_preset  # noqa: E402
-from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
-from tetrarchia_train.policy import mixed_precision  # noqa: E402
+from tetrarchia_train.ppo import Learner, mixed_precision  # noqa: E402
 
 
-def trained(precision: str) -> Run:
+def trained(precision: str) -> Learner:
     torch.manual_seed(1)
-    run = new_run(read_preset("tiny").changed({"precision": precision}), None, Logger(None, []))
-    train_iteration(run)
+    run = Learner(read_preset("tiny").with_overrides({"precision": precision}))
+    run.train_iteration()
     return run
 
 
-def weights(run: Run) -> np.ndarray:
+def weights(run: Learner) -> np.ndarray:
     return torch.cat([parameter.detach().flatten() for parameter in run.network.parameters()]).numpy()
 
 

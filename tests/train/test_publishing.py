@@ -14,6 +14,7 @@ from tetrarchia_agents.cards import read_card
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import NetworkConfig, make_network
 from tetrarchia_agents.ppo import PPOAgent
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train import publish as publishing
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,7 +41,7 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
 
     assert PPOAgent(str(folder)).num_actions == SMALL.actions
     assert read_card(folder)["training"] == {"timesteps": 5}
-    assert json.loads((folder / publishing.CURVE).read_text())["win_rates"] == {"4200": 0.5}
+    assert json.loads((folder / publishing.PUBLISHED_CURVE_FILE).read_text())["win_rates"] == {"4200": 0.5}
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_training(run: Path, tmp_path: Path) -> None:
@@ -53,21 +54,21 @@ def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_tra
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
     assert read_card(folder)["training"] == made("one; two", 8, 9, "old", 9)
-    points = [json.loads(line) for line in (folder / publishing.CURVE).read_text().splitlines()]
+    points = [json.loads(line) for line in (folder / publishing.PUBLISHED_CURVE_FILE).read_text().splitlines()]
     assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
-    with pytest.raises(ValueError, match=r"^run 'mine' is part of checkpoint 'good' already"):
+    with pytest.raises(TetrarchiaError, match=r"^run 'mine' is already part of checkpoint 'good'"):
         publishing.publish("mine", "good", tmp_path / "own")
 
 
 def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
-    folder = publishing.keep_trial("mine", tmp_path / "trials")
+    folder = publishing.save_trial("mine", tmp_path / "trials")
 
     assert sorted(file.name for file in folder.iterdir()) == ["options.yaml", "progress.jsonl"]
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(["nobody", "good"], "has no checkpoint yet"), (["nobody"], "has nothing measured yet"), ([], "give a run")],
+    [(["nobody", "good"], "has no checkpoint yet"), (["nobody"], "has no evaluation yet"), ([], "usage:")],
 )
 def test_a_mistake_is_one_sentence(
     words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -90,5 +91,5 @@ def test_generated_pages_and_cards_are_current() -> None:
 
 def test_a_picture_for_every_curve() -> None:
     assert {path.stem for path in (DOCS / "pictures" / "training").glob("*.svg")} == {
-        path.parent.name for path in (DOCS.parent / "checkpoints").glob(f"*/{publishing.CURVE}")
+        path.parent.name for path in (DOCS.parent / "checkpoints").glob(f"*/{publishing.PUBLISHED_CURVE_FILE}")
     }

@@ -1,24 +1,36 @@
-"""Rollouts: the same as SB3's own without the control variate; rewards add up; rules are played side by side; what is logged."""
+"""PPO: rollouts, advantages and updates equal those of sb3-contrib's MaskablePPO; rewards, rule sets and TensorBoard tags."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
 
-from stable_baselines3.common.logger import Logger  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
+from tetrarchia_agents.network import log_probabilities, make_network  # noqa: E402
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
 from tetrarchia_env.engine.state import WON  # noqa: E402
+from tetrarchia_env.envs.batched_games import BatchedGames  # noqa: E402
+from tetrarchia_train import run as training_run  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.learner import collect_rollouts, evaluate_run, make_env, new_run, train_iteration, training_reward  # noqa: E402
-from tetrarchia_train.logs import new_logger  # noqa: E402
+from tetrarchia_train.ppo import Learner, make_games, sample_actions, training_reward  # noqa: E402
 
-BUFFER = ("observations", "actions", "rewards", "episode_starts", "values", "log_probs", "action_masks", "advantages", "returns")
+BUFFER = {  # names of our arrays by SB3's
+    "observations": "obs",
+    "actions": "actions",
+    "rewards": "rewards",
+    "episode_starts": "episode_starts",
+    "values": "values",
+    "log_probs": "log_probs",
+    "action_masks": "masks",
+    "advantages": "advantages",
+    "returns": "returns",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -27,85 +39,155 @@ def one_thread() -> None:
 
 
 def tiny(**changes: object) -> TrainConfig:
-    return read_preset("tiny").changed(changes)
+    return read_preset("tiny").with_overrides(changes)
 
 
-def test_without_the_control_variate_a_rollout_is_that_of_sb3() -> None:
+def sb3_learner(config: TrainConfig, ours: Learner) -> Any:
+    """MaskablePPO with our network, actions sampled as ours are, and minibatches in our order."""
+    ppo_mask = pytest.importorskip("sb3_contrib")
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.logger import Logger
+
+    class Policy(MaskableActorCriticPolicy):
+        def _build(self, lr_schedule: Any) -> None:
+            self.network = make_network(config.network_config)
+            self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1), eps=1e-5, fused=True)
+
+        def forward(self, obs: Any, deterministic: bool = False, action_masks: Any = None) -> Any:
+            logits, values = self.network(obs)
+            log_probs = log_probabilities(logits, torch.as_tensor(action_masks, dtype=torch.bool))
+            actions = sample_actions(log_probs)
+            return actions, values, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+
+        def evaluate_actions(self, obs: Any, actions: Any, action_masks: Any = None) -> Any:
+            logits, values = self.network(obs)
+            log_probs = log_probabilities(logits, action_masks)
+            entropy = -(log_probs.exp() * log_probs.masked_fill(~action_masks, 0.0)).sum(dim=1)
+            return values, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1), entropy
+
+        def predict_values(self, obs: Any) -> Any:
+            return self.network.values(obs)
+
+    class Buffer(MaskableRolloutBuffer):
+        def get(self, batch_size: int | None = None) -> Iterator[Any]:
+            for data in ours.rollout.minibatches(config.minibatch_size):
+                yield MaskableRolloutBufferSamples(
+                    data.obs, data.actions.unsqueeze(1), data.returns, data.log_probs, data.advantages, data.returns, data.masks
+                )
+
+    env = tetrarchia_v0.sb3_vec_env(config.num_envs, level=config.level_list("levels"), actions="base", reward=training_reward(config))
+    model = ppo_mask.MaskablePPO(
+        Policy,
+        env,
+        learning_rate=config.learning_rate,
+        n_steps=config.n_steps,
+        batch_size=config.minibatch_size,
+        n_epochs=config.n_epochs,
+        gamma=1.0,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip_range,
+        ent_coef=config.ent_coef,
+        vf_coef=config.vf_coef,
+        max_grad_norm=config.max_grad_norm,
+        rollout_buffer_class=Buffer,
+        seed=config.seed,
+        device="cpu",
+    )
+    env.seed(5)
+    model.set_logger(Logger(None, []))
+    return model
+
+
+def test_rollouts_advantages_and_updates_equal_those_of_sb3() -> None:
     config = tiny(chance_samples=0, n_steps=256)
-    ours, theirs = (new_run(config, None, Logger(None, [])) for _ in range(2))
-    for run in (ours, theirs):
-        run.env.seed(5)
-    ours.env.reset()
-    _, callback = theirs.model._setup_learn(config.total_timesteps)
+    ours = Learner(config)
+    ours.games.begin(range(5, 5 + config.num_envs))
+    theirs = sb3_learner(config, ours)
+    _, callback = theirs._setup_learn(config.total_timesteps)
 
     for _ in range(2):
         torch.manual_seed(3)
-        collect_rollouts(ours)
+        ours.collect_rollout()
+        ours.compute_advantages()
         torch.manual_seed(3)
-        theirs.model.collect_rollouts(theirs.env, callback, theirs.model.rollout_buffer, config.n_steps)
+        theirs.collect_rollouts(theirs.env, callback, theirs.rollout_buffer, config.n_steps)
+        for name, own in BUFFER.items():
+            found = getattr(theirs.rollout_buffer, name)
+            np.testing.assert_array_equal(getattr(ours.rollout, own), found.reshape(getattr(ours.rollout, own).shape), name)
 
-        for name in BUFFER:
-            np.testing.assert_array_equal(getattr(ours.model.rollout_buffer, name), getattr(theirs.model.rollout_buffer, name), name)
-    assert ours.model.rollout_buffer.episode_starts[1:].any()
-    assert ours.model.num_timesteps == theirs.model.num_timesteps
+        torch.manual_seed(4)
+        ours.update(config.learning_rate, config.ent_coef)
+        torch.manual_seed(4)
+        theirs.train()
+        for mine, other in zip(ours.network.parameters(), theirs.policy.network.parameters(), strict=True):
+            assert torch.equal(mine, other)
+    assert ours.rollout.episode_starts[1:].any()
+    assert ours.num_timesteps == theirs.num_timesteps
+
+
+def play(games: BatchedGames, actions: np.ndarray) -> np.ndarray:
+    """One step in every game; which games it ended."""
+    games.advance(actions)
+    ended = games.episodes["ended"] != 0
+    games.begin_next(np.flatnonzero(ended))
+    games.observe()
+    return ended
 
 
 @pytest.mark.parametrize("shaping_coef", [0.0, 0.5, 1.0])
-def test_a_game_pays_for_a_win_and_what_the_potential_grew_by(shaping_coef: float) -> None:
+def test_a_game_pays_for_a_win_and_the_growth_of_the_potential(shaping_coef: float) -> None:
     config = tiny(num_envs=4, n_steps=16, shaping_coef=shaping_coef)
     reward = training_reward(config)
-    env = make_env(config, reward)
-    env.seed(3)
-    env.reset()
-    first, paid, over = reward.potential(env.batched.games), np.zeros(4), np.zeros(4, dtype=bool)
+    games = make_games(config, reward)
+    games.begin(range(3, 7))
+    first, paid, over = reward.potential(games.games), np.zeros(4), np.zeros(4, dtype=bool)
 
     while not over.all():
-        _, rewards, ended, infos = env.step(env.action_masks().argmax(axis=1))
-        assert all(info["outcome"] != WON for info in infos)
-        paid += rewards * ~over
+        ended = play(games, games.masks.argmax(axis=1))
+        assert (games.episodes["outcome"][ended] != WON).all()
+        paid += games.episodes["reward"] * ~over
         over |= ended
 
     np.testing.assert_allclose(paid, -shaping_coef * first, atol=1e-6)
 
 
-def test_the_games_learned_from_are_those_of_the_environment() -> None:
+def test_training_games_equal_those_of_the_environment() -> None:
     config = tiny(num_envs=8)
-    ours = make_env(config, training_reward(config))
-    theirs = tetrarchia_v0.sb3_vec_env(8, level=list(config.levels), actions="base")
-    ours.seed(3), theirs.seed(3)
+    ours = make_games(config, training_reward(config))
+    theirs = tetrarchia_v0.sb3_vec_env(8, level=config.level_list("levels"), actions="base")
+    theirs.seed(3)
 
-    assert (ours.reset() == theirs.reset()).all()
+    assert (ours.begin(range(3, 11)) == theirs.reset()).all()
     for _ in range(100):
-        actions = ours.action_masks().argmax(axis=1)
-        assert (ours.step(actions)[0] == theirs.step(actions)[0]).all()
+        actions = ours.masks.argmax(axis=1)
+        play(ours, actions)
+        assert (ours.obs == theirs.step(actions)[0]).all()
 
 
-def test_rules_are_played_side_by_side() -> None:
+def test_rule_sets_are_played_in_parallel() -> None:
     rules = [{}, {"modules": ["pirates"]}, {"scenario": "danube_wars"}]
     config = tiny(num_envs=6, n_steps=32, actions="all", rules=rules, levels=["4200", "4311"])
-    env = make_env(config, training_reward(config))
-    env.seed(3)
-    env.reset()
+    games = make_games(config, training_reward(config))
+    games.begin(range(3, 9))
     finished = set()
 
     for _ in range(300):
-        _, _, ended, _ = env.step(batch.random_actions(env.batched.masks, np.arange(1, 7, dtype=np.uint64)))
-        finished |= set(env.batched.rule_index[ended].tolist())
+        ended = play(games, batch.random_actions(games.masks, np.arange(1, 7, dtype=np.uint64)))
+        finished |= set(games.rule_index[ended].tolist())
 
     assert finished == {0, 1, 2}
-    assert (env.batched.games["scenario"] > 0).tolist() == [False] * 4 + [True] * 2
+    assert (games.games["scenario"] > 0).tolist() == [False] * 4 + [True] * 2
 
 
-def test_scalars_have_the_names_of_sb3(tmp_path: Path) -> None:
-    run = new_run(tiny(n_steps=256), None, new_logger(tmp_path))
+def test_tensorboard_tags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    training_run.train(tiny(n_steps=256, total_timesteps=4096), "first")
 
-    train_iteration(run)
-    evaluate_run(run)
-    run.model.logger.close()
-
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events = EventAccumulator(str(tmp_path / "runs/first/tensorboard"))
     events.Reload()
     tags = set(events.Tags()["scalars"])
-    assert tags >= {"rollout/win_rate", "rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/turns", "rollout/borders", "time/fps"}
-    assert tags >= {"rollout/win_rate_by_rules/base", "rollout/win_rate_by_difficulty/2", "rollout/outcome/rome fell"}
-    assert tags >= {"train/approx_kl", "train/value_loss", "train/explained_variance", "eval/win_rate/4200", "eval/borders/4200"}
+    assert tags >= {"rollout/win_rate", "rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/ep_turns_mean", "rollout/ep_borders_mean"}
+    assert tags >= {"rollout/win_rate_by_rules/base", "rollout/win_rate_by_difficulty/2", "rollout/outcome/rome_fell"}
+    assert tags >= {"losses/policy_loss", "losses/value_loss", "losses/entropy_loss", "losses/approx_kl", "losses/clip_fraction"}
+    assert tags >= {"losses/explained_variance", "charts/learning_rate", "charts/SPS", "eval/win_rate/4200", "eval/borders/4200"}

@@ -5,7 +5,6 @@ import os
 import pickle
 import re
 import signal
-import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,25 +13,20 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
 
 from safetensors.torch import load_file, save_file  # noqa: E402
-from stable_baselines3.common.logger import Logger  # noqa: E402
 
 from helpers.arrays import rewrite_arrays  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_env.engine.state import GAME  # noqa: E402
 from tetrarchia_env.envs.rewards import ShapedReward  # noqa: E402
+from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
-from tetrarchia_train.config import CHANGEABLE, TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.distributed import ProcessGroup  # noqa: E402
-from tetrarchia_train.folders import run_lock  # noqa: E402
-from tetrarchia_train.learner import Run, new_run, train_iteration  # noqa: E402
-from tetrarchia_train.logs import read_progress, truncate_progress  # noqa: E402
-from tetrarchia_train.resume import load_run, save_run  # noqa: E402
-
-QUIET = Logger(None, [])
+from tetrarchia_train.checkpointing import load_run, run_lock, save_run  # noqa: E402
+from tetrarchia_train.config import RESUMABLE_FIELDS, TrainConfig, read_preset  # noqa: E402
+from tetrarchia_train.metrics import read_curve, truncate_curve  # noqa: E402
+from tetrarchia_train.ppo import Learner  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +35,14 @@ def one_thread() -> None:
 
 
 def tiny(**changes: object) -> TrainConfig:
-    return read_preset("tiny").changed(changes)
+    return read_preset("tiny").with_overrides(changes)
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     """The folder `resume/` of a run after one iteration."""
-    run = new_run(tiny(), None, QUIET)
-    train_iteration(run)
+    run = Learner(tiny())
+    run.train_iteration()
     save_run(run, tmp_path)
     return tmp_path / "resume"
 
@@ -83,24 +77,13 @@ def test_nothing_in_a_run_is_unpickled(kept: Path, tmp_path: Path) -> None:
     for path in list(kept.iterdir()):
         good = path.read_bytes()
         path.write_bytes(evil)
-        with pytest.raises(ValueError, match="cannot be read"):
-            load_run(tiny(), tmp_path, QUIET)
+        with pytest.raises(TetrarchiaError, match="cannot be read"):
+            load_run(tiny(), tmp_path)
         path.write_bytes(good)
     rewrite_arrays(kept / "arrays-0.npz", torch=np.array([Marker(marker)], dtype=object))
-    with pytest.raises(ValueError, match=r"torch.npy is object"):
-        load_run(tiny(), tmp_path, QUIET)
+    with pytest.raises(TetrarchiaError, match=r"torch.npy is object"):
+        load_run(tiny(), tmp_path)
     assert not marker.exists()
-
-
-def test_a_run_of_the_older_kind_is_not_unpickled(tmp_path: Path) -> None:
-    (tmp_path / "resume").mkdir()
-    with zipfile.ZipFile(tmp_path / "resume" / "model.zip", "w") as archive:
-        archive.writestr("data", pickle.dumps(Marker(tmp_path / "marker")))
-    (tmp_path / "resume" / "rest-0.json").write_text('{"seconds": 1.0}')
-
-    with pytest.raises(ValueError, match="older version, whose files could run code"):
-        load_run(tiny(), tmp_path, QUIET)
-    assert not (tmp_path / "marker").exists()
 
 
 @pytest.mark.parametrize("how", ["random", "fields", "fewer", "float"])
@@ -117,8 +100,8 @@ def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, 
     }
     rewrite_arrays(kept / "arrays-0.npz", **{"env.games": wrong[how]})
 
-    with pytest.raises(ValueError, match=r"env.games|record 0 is damaged") as refusal:
-        load_run(tiny(), tmp_path, QUIET)
+    with pytest.raises(TetrarchiaError, match=r"env.games|record 0 is damaged") as refusal:
+        load_run(tiny(), tmp_path)
     assert "\n" not in str(refusal.value)
 
 
@@ -134,14 +117,14 @@ def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> 
         {**good, name: good[name].double()},
     ):
         save_file(wrong, path)
-        with pytest.raises(ValueError, match=rf"{file}.safetensors (is damaged|does not fit|is larger)"):
-            load_run(tiny(), tmp_path, QUIET)
+        with pytest.raises(TetrarchiaError, match=rf"{file}.safetensors (is damaged|does not fit|is larger)"):
+            load_run(tiny(), tmp_path)
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"node_dim": "16"}, "training option node_dim cannot change in a run that has begun: it is 8, not 16"),
+        ({"node_dim": "16"}, "training option node_dim cannot change when a run is resumed: it is 8; got 16"),
         ({"num_envs": "32"}, "training option num_envs cannot change"),
         ({"n_steps": "16"}, "training option n_steps cannot change"),
         ({"processes": "2"}, "training option processes cannot change"),
@@ -149,13 +132,13 @@ def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> 
         ({"actions": "all"}, "training option actions cannot change"),
         ({"network": "mlp"}, "training option network cannot change"),
         ({"seed": "7"}, "training option seed cannot change"),
-        ({"total_timesteps": "10"}, "total_timesteps is at least 256, which the run has played already, not 10"),
+        ({"total_timesteps": "10"}, "total_timesteps must be at least 256, which the run has already played; got 10"),
     ],
 )
 def test_what_cannot_change_is_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
     before = files_of(finished)
 
-    with pytest.raises(ValueError, match=re.escape(sentence)):
+    with pytest.raises(TetrarchiaError, match=re.escape(sentence)):
         whole_run.resume("first", changes)
 
     assert files_of(finished) == before
@@ -167,9 +150,9 @@ def test_what_can_change_does(finished: Path) -> None:
 
     made = load_checkpoint(finished / "final").card["training"]
     assert (made["timesteps"], made["options"]["gae_lambda"]) == (512, 0.5)
-    run = load_run(tiny(gae_lambda=0.5, minibatch_size=128, n_epochs=1), finished, QUIET)
-    assert (run.model.gae_lambda, run.model.batch_size, run.model.n_epochs) == (0.5, 128, 1)
-    assert set(CHANGEABLE) <= set(TrainConfig.__dataclass_fields__)
+    run = load_run(tiny(gae_lambda=0.5, minibatch_size=128, n_epochs=1), finished)
+    assert (run.local.gae_lambda, run.local.minibatch_size, run.local.n_epochs) == (0.5, 128, 1)
+    assert set(RESUMABLE_FIELDS) <= set(TrainConfig.__dataclass_fields__)
 
 
 def test_options_that_were_edited_by_hand_do_not_spoil_a_run(finished: Path) -> None:
@@ -179,7 +162,7 @@ def test_options_that_were_edited_by_hand_do_not_spoil_a_run(finished: Path) -> 
         name = edited.partition(":")[0]
         options.write_text(re.sub(rf"^{name}: .*$", edited, text, flags=re.MULTILINE))
         before = files_of(finished / "resume")
-        with pytest.raises(ValueError, match=r".") as refusal:
+        with pytest.raises(TetrarchiaError, match=r".") as refusal:
             whole_run.resume("first", {})
         assert "\n" not in str(refusal.value)
         assert files_of(finished / "resume") == before
@@ -192,7 +175,7 @@ def test_a_torn_last_line_of_progress_is_dropped(finished: Path, torn: bytes) ->
     whole = progress.read_bytes()
     progress.write_bytes(whole + torn)
 
-    truncate_progress(finished, 256)
+    truncate_curve(finished, 256)
 
     assert progress.read_bytes() == whole
     progress.write_bytes(whole + torn)
@@ -204,13 +187,13 @@ def test_a_torn_last_line_of_progress_is_dropped(finished: Path, torn: bytes) ->
 def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     config = tiny(expert="greedy", total_timesteps=128)
-    whole_run.train(config, "first", until="bc")
-    whole = load_checkpoint(tmp_path / "runs/first/bc").card["weights"]
+    whole_run.train(config, "first", stop_after="bc")
+    whole = load_checkpoint(tmp_path / "runs/first/bc").card["weights_sha256"]
     (tmp_path / "runs/first/bc/card.json").unlink()
 
     final = whole_run.train(config, "first") if command == "train" else whole_run.resume("first", {})
 
-    assert load_checkpoint(tmp_path / "runs/first/bc").card["weights"] == whole
+    assert load_checkpoint(tmp_path / "runs/first/bc").card["weights_sha256"] == whole
     assert load_checkpoint(final).card["training"]["timesteps"] == 128
 
 
@@ -218,7 +201,7 @@ def test_one_writer_a_run(finished: Path) -> None:
     pytest.importorskip("fcntl")
     with run_lock(finished):
         for again in (lambda: whole_run.resume("first", {}), lambda: whole_run.train(tiny(), "first")):
-            with pytest.raises(ValueError, match="another process writes into runs/first"):
+            with pytest.raises(TetrarchiaError, match="another process writes into runs/first"):
                 again()
     whole_run.resume("first", {})
 
@@ -226,7 +209,7 @@ def test_one_writer_a_run(finished: Path) -> None:
 def test_sigterm_saves_as_ctrl_c_does() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
-    with whole_run._stop_requested(ProcessGroup()) as stop:
+    with whole_run._stop_on_signal() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop()
 
@@ -236,17 +219,17 @@ def test_sigterm_saves_as_ctrl_c_does() -> None:
 def test_a_run_stopped_before_its_first_iteration_is_measured_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as at_once:
-        at_once.setattr(whole_run, "_stop_requested", lambda _: nullcontext(lambda: True))
+        at_once.setattr(whole_run, "_stop_on_signal", lambda: nullcontext(lambda: True))
         whole_run.train(tiny(total_timesteps=256, eval_freq=128), "first")
 
     whole_run.resume("first", {})
 
-    assert [line["timesteps"] for line in read_progress(tmp_path / "runs/first")] == [0, 128, 256]
+    assert [line["timesteps"] for line in read_curve(tmp_path / "runs/first/progress.jsonl")] == [0, 128, 256]
 
 
 def test_limits_of_discounts_agree() -> None:
     for name in ("turn_discount", "final_turn_discount"):
-        with pytest.raises(ValueError, match=rf"training option {name} must be from 1e-09 to 1; got 0"):
+        with pytest.raises(TetrarchiaError, match=rf"training option {name} must be from 1e-09 to 1; got 0"):
             tiny(**{name: 0})
         ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
 
@@ -254,6 +237,6 @@ def test_limits_of_discounts_agree() -> None:
 def test_what_was_kept_before_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:
     kept.rename(tmp_path / ".resume.old")
 
-    assert isinstance(load_run(tiny(), tmp_path, QUIET), Run)
+    assert isinstance(load_run(tiny(), tmp_path), Learner)
     counters = json.loads((tmp_path / ".resume.old/counters.json").read_text())
     assert counters["num_timesteps"] == 128

@@ -10,9 +10,20 @@ import pytest
 
 from tetrarchia_env.heuristic import FEATURES, load_weights
 from tetrarchia_train import tune_planner
-from tetrarchia_train.tune_planner import HAND_SET, URGENCY, Dataset, Floats, fit, play_chunk, text_of, tune, wins, with_urgency
+from tetrarchia_train.tune_planner import (
+    DEFAULT_WEIGHTS,
+    URGENCY,
+    Dataset,
+    Floats,
+    count_wins,
+    fit,
+    play_chunk,
+    tune,
+    weights_to_toml,
+    with_urgency,
+)
 
-BY_HAND = np.array(load_weights(HAND_SET)[0].tolist())
+BY_HAND = np.array(load_weights(DEFAULT_WEIGHTS)[0].tolist())
 TRUE = np.array([-0.5, 1.5, -0.8, 0.0, 0.3])
 
 
@@ -58,7 +69,7 @@ def test_games_that_the_counts_tell_apart_do_not_blow_the_weights_up() -> None:
 
 def test_datasets_are_joined_in_order() -> None:
     parts = [Dataset(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
-    joined = Dataset.joined(iter(parts))
+    joined = Dataset.concatenate(iter(parts))
     assert joined.features[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
     assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
 
@@ -73,13 +84,13 @@ def test_urgency_is_one_weight() -> None:
 def test_weights_that_were_written_are_read_again(tmp_path: Path) -> None:
     weights = np.random.default_rng(1).normal(size=len(FEATURES))
     file = tmp_path / "weights.toml"
-    file.write_text(text_of(weights, "python -m tetrarchia_train.tune_planner"), encoding="utf-8")
+    file.write_text(weights_to_toml(weights, "python -m tetrarchia_train.tune_planner"), encoding="utf-8")
     assert np.array(load_weights(file)[0].tolist()) == pytest.approx(weights, abs=5e-5)
     assert "# Made by: python -m tetrarchia_train.tune_planner\n" in file.read_text(encoding="utf-8")
 
 
 def test_games_to_learn_from_are_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tune_planner, "CHUNK", 2)
+    monkeypatch.setattr(tune_planner, "GAMES_PER_CHUNK", 2)
     hard: dict[str, Any] = {"weights": BY_HAND, "levels": ("2033", "2023"), "noise": 0.2}  # soon lost
     (first, won), (second, again), (other, _) = (play_chunk(seed, **hard) for seed in (0, 0, 2))
     assert (first.features.tobytes(), first.won.tobytes(), won) == (second.features.tobytes(), second.won.tobytes(), again)
@@ -103,12 +114,12 @@ def test_wins_are_counted_by_level_on_held_out_seeds(monkeypatch: pytest.MonkeyP
     seen = []
 
     def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Dataset, int]:
-        seen.append((levels, first_seed - tune_planner.CHOOSING, noise))
+        seen.append((levels, first_seed - tune_planner.FIRST_EVAL_SEED, noise))
         return Dataset(np.ones((1, len(FEATURES))), np.zeros(1)), int(levels[0]) // 100
 
     monkeypatch.setattr(tune_planner, "play_chunk", play)
     with ThreadPoolExecutor(1) as pool:
-        assert wins(pool, BY_HAND, 100) == [84, 84, 84]
+        assert count_wins(pool, BY_HAND, 100) == [84, 84, 84]
     assert seen == [((level,), first, 0.0) for level in ("4200", "4211", "4222") for first in (0, 50)]
 
 
@@ -119,5 +130,5 @@ def test_the_urgency_that_wins_most_is_kept(best: float, tmp_path: Path, monkeyp
 
     monkeypatch.setattr(tune_planner, "ProcessPoolExecutor", threads)
     monkeypatch.setattr(tune_planner, "play_chunk", winning_at(best))
-    tune(games=50, noise=0.0, measured=50, workers=1, out=tmp_path / "weights.toml")
+    tune(games=50, noise=0.0, eval_games=50, workers=1, out=tmp_path / "weights.toml")
     assert load_weights(tmp_path / "weights.toml")[0][URGENCY] == best

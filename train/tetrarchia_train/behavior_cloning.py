@@ -1,55 +1,178 @@
-"""Behaviour cloning: supervised learning of an expert's decisions, the warm start without which PPO won nothing; of an expert that
-searches the value learns too.
+"""Behavior cloning: supervised learning of an expert's decisions; a searching expert also teaches the value.
+
+PPO from random weights wins no game: behavior cloning is its warm start.
 
 Pomerleau, ALVINN (NIPS 1989); Bain and Sammut, A framework for behavioural cloning (1995).
 """
 
+import shutil
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from rich.progress import Progress
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 
-from tetrarchia_agents.network import MASKED, Network
+from tetrarchia_agents.cards import CARD, read_card
+from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
+from tetrarchia_agents.network import MASKED, Network, expand_action_head, make_network
+from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env import batch
-from tetrarchia_train.demonstrations import Demonstrations
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.files import atomic_dir
+from tetrarchia_train.config import TrainConfig
+from tetrarchia_train.demonstrations import (
+    Demonstrations,
+    collect_demonstrations,
+    load_demonstrations,
+    make_jobs,
+    parts_folder,
+    save_demonstrations,
+)
+from tetrarchia_train.evaluation import evaluate
+from tetrarchia_train.metrics import describe_win_rates
 
-VALIDATION = 20  # one demonstration of so many is not learned from, but asked for
-FINAL_LR = 0.05  # of the first learning rate
+DEMONSTRATIONS_FILE, PARTS_DIR, BC_DIR = "demonstrations.npz", "demonstrations.parts", "bc"
+VALIDATION_SPLIT = 20  # one demonstration in 20 is held out
+FINAL_LEARNING_RATE_FACTOR = 0.05
 Rows = NDArray[np.int64]
+
+
+def warm_start(config: TrainConfig, folder: Path, stop_after: str, bar: Progress) -> Network | None:
+    """Return the network to begin PPO with, and save each stage in the run folder.
+
+    Args:
+        config: The configuration of the run.
+        folder: The run folder; stages that are finished there are not repeated.
+        stop_after: "demonstrations" stops before cloning.
+        bar: Where to show progress.
+
+    Returns:
+        The network cloned from the expert, or without an expert that of the initial checkpoint; None for random weights.
+    """
+    if is_cloned(folder):
+        return _initial_network(folder / BC_DIR, config.network_config)
+    network = _initial_network(config.init_checkpoint, config.network_config) if config.init_checkpoint else None
+    if config.expert == "none":
+        return network
+    demonstrations = _demonstrations(config, folder, bar)
+    if stop_after == "demonstrations":
+        return None
+    return _clone_expert(config, network or make_network(config.network_config), demonstrations, folder, bar)
+
+
+def is_cloned(folder: Path) -> bool:
+    """Return whether behavior cloning is finished in a run folder: the card is written last."""
+    return (folder / BC_DIR / CARD).is_file()
+
+
+def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
+    """Return what the card of the checkpoint that PPO began with says, without its options."""
+    start: str | Path = folder / BC_DIR if is_cloned(folder) else config.init_checkpoint
+    if not start:
+        return None
+    training = read_card(checkpoint_folder(start)).get("training", {})
+    return {name: value for name, value in training.items() if name != "options"}
+
+
+def _initial_network(checkpoint: str | Path, network_config: NetworkConfig) -> Network:
+    """Load the network of a checkpoint, extended if the run has more actions."""
+    loaded = load_checkpoint(checkpoint)
+    if replace(loaded.config, actions=network_config.actions) != network_config or loaded.config.actions > network_config.actions:
+        raise TetrarchiaError(f"checkpoint {checkpoint} has the network {loaded.config}, but the options give {network_config}")
+    return expand_action_head(loaded.network, network_config)
+
+
+def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonstrations:
+    """Load the demonstrations, or play them."""
+    path = Path(config.demonstrations) if config.demonstrations else folder / DEMONSTRATIONS_FILE
+    if config.demonstrations or path.is_file():
+        shutil.rmtree(folder / PARTS_DIR, ignore_errors=True)
+        return load_demonstrations(path, config.network_config.actions)
+    task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
+    settings = (config.expert, config.training_levels, config.rules, config.expert_noise, config.seed, config.target_temperature)
+    parts = parts_folder(folder / PARTS_DIR, {"jobs": settings})
+    found = collect_demonstrations(
+        make_jobs(*settings), config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number), parts
+    )
+    save_demonstrations(found, path)
+    shutil.rmtree(parts, ignore_errors=True)
+    print(f"{config.expert} won {found.won} of {found.played} games ({found.won / found.played:.1%}), {len(found)} demonstrations")
+    return found
+
+
+def _clone_expert(config: TrainConfig, network: Network, demonstrations: Demonstrations, folder: Path, bar: Progress) -> Network:
+    """Train the network on the demonstrations, evaluate it and save it as a checkpoint."""
+    start, task = time.monotonic(), bar.add_task("behavior cloning")
+
+    def on_progress(progress: float, loss: float) -> None:
+        bar.update(task, completed=100 * progress, description=f"behavior cloning {loss:.3f}")
+
+    cloning = CloningConfig(config.bc_epochs, config.bc_batch_size, config.bc_learning_rate, config.vf_coef)
+    accuracy = clone(network, demonstrations, cloning, on_progress)
+    seconds = time.monotonic() - start
+    results = evaluate(network, config)
+    print(f"accuracy {accuracy:.1%} after {seconds:.0f} s; {describe_win_rates(results['win_rates'])}")
+    training = {
+        "init_checkpoint": config.init_checkpoint,
+        "expert": config.expert,
+        "num_demonstrations": len(demonstrations),
+        "num_values": len(demonstrations.targets),
+        "bc_accuracy": accuracy,
+        "seconds": round(seconds),
+        "win_rates": results["win_rates"],
+        "n_eval_episodes": config.n_eval_episodes,
+        "options": config.as_data(),
+    }
+    with atomic_dir(folder / BC_DIR) as draft:
+        save_checkpoint(draft, network, config.network_config, {"training": training})
+    return network
 
 
 @dataclass(frozen=True)
 class CloningConfig:
-    """How to clone."""
+    """Hyperparameters of behavior cloning."""
 
     epochs: int
     batch_size: int
     learning_rate: float
-    vf_coef: float = 0.5  # weight of the value's loss
+    vf_coef: float = 0.5
 
 
-def clone(network: Network, data: Demonstrations, config: CloningConfig, tell: Callable[[float, float], None]) -> float:
-    """Train the network on demonstrations; its accuracy on those held out. `tell` hears progress and loss."""
-    learned = len(data) - max(1, len(data) // VALIDATION)  # the last games are held out: no game is on both sides but one
-    updates = config.epochs * (learned // config.batch_size)
+def clone(network: Network, data: Demonstrations, config: CloningConfig, on_progress: Callable[[float, float], None]) -> float:
+    """Train a network on demonstrations.
+
+    Args:
+        network: The network, which is changed.
+        data: The demonstrations; the last ones are held out.
+        config: The hyperparameters.
+        on_progress: Called with the progress, 0 to 1, and the loss.
+
+    Returns:
+        The accuracy on the held-out demonstrations.
+    """
+    size = len(data) - max(1, len(data) // VALIDATION_SPLIT)
+    updates = config.epochs * (size // config.batch_size)
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, fused=True)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, FINAL_LR, max(updates, 1))
-    for number, rows in enumerate(_minibatches(learned, config), start=1):
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, FINAL_LEARNING_RATE_FACTOR, max(updates, 1))
+    for number, rows in enumerate(_minibatches(size, config), start=1):
         loss = _loss(network, data, rows, config.vf_coef)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
-        tell(number / updates, loss.item())
-    return accuracy(network, data, np.arange(learned, len(data)))
+        on_progress(number / updates, loss.item())
+    return accuracy(network, data, np.arange(size, len(data)))
 
 
 def accuracy(network: Network, data: Demonstrations, rows: Rows) -> float:
-    """The share of these decisions that the network would take itself."""
+    """Return the fraction of these decisions for which the network's most likely action is the expert's."""
     same = 0
     with torch.inference_mode():
         for some in np.array_split(rows, max(1, len(rows) // 1024)):
@@ -57,15 +180,15 @@ def accuracy(network: Network, data: Demonstrations, rows: Rows) -> float:
     return same / len(rows)
 
 
-def _minibatches(learned: int, config: CloningConfig) -> Iterator[Rows]:
-    """Whole minibatches of random rows, epoch by epoch."""
-    whole = learned // config.batch_size * config.batch_size
+def _minibatches(size: int, config: CloningConfig) -> Iterator[Rows]:
+    """Yield minibatches of random rows, epoch by epoch; rows that do not fill one are left out."""
+    used = size // config.batch_size * config.batch_size
     for _ in range(config.epochs):
-        yield from torch.randperm(learned).numpy()[:whole].reshape(-1, config.batch_size)
+        yield from torch.randperm(size).numpy()[:used].reshape(-1, config.batch_size)
 
 
 def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) -> Tensor:
-    """That of the policy, and of the value where a search says what both should be."""
+    """Return the policy loss, and the value loss if there are targets of a search."""
     logits, values = _forward(network, data, rows)
     if not len(data.targets):
         return cross_entropy(logits, torch.from_numpy(data.actions[rows]))
@@ -77,7 +200,7 @@ def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) ->
 
 
 def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Observations and masks are made when they are needed: a record is an eighth of its observation."""
+    """Return masked logits and values. Observations are computed when needed: a game record takes an eighth of their memory."""
     games = data.games[rows]
     logits, values = network(torch.from_numpy(batch.observe(games)))
     illegal = batch.legal_masks(games)[:, : logits.shape[1]] == 0

@@ -1,14 +1,18 @@
-"""Demonstrations of an expert: it plays whole games, and every position is kept with what the expert would do in it.
+"""Demonstrations: positions of an expert's games, each with the action that the expert chooses.
 
-A share of the actions played, not of those kept, is random: noise injection, which shows how to recover from mistakes
+A fraction of the actions that are played, though not of those that are recorded, is random: this noise shows how to recover from mistakes
 (Laskey et al., DART: Noise injection for robust imitation learning, CoRL 2017).
+
+An expert that searches also gives targets for every position: a policy, the softmax over the values of the turns that begin with each
+action, and a value, the mean over the dice (Tesauro, Temporal difference learning and TD-Gammon, CACM 1995; Cohen-Solal, Learning to play
+two-player perfect-information games without knowledge, 2020). Such a mean has far less variance than the outcome of a game.
 """
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +23,49 @@ from numpy.typing import NDArray
 from tetrarchia_agents import TeamPolicy, make_agents
 from tetrarchia_agents.pools import defer_sigint, worker_pool
 from tetrarchia_env import batch
+from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.checks import check_records, records_from_bytes
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, write_text_atomic
 from tetrarchia_env.options import Options
-from tetrarchia_train.arrays import Kind, read_arrays
-from tetrarchia_train.rule_sets import with_levels
-from tetrarchia_train.search_targets import NO_TARGETS, TARGET, JudgedExpert, Targets, check_targets, is_searching
+from tetrarchia_train.checkpointing import ArrayKind, read_arrays
+from tetrarchia_train.config import with_levels
 
-GAMES_PER_JOB = 32  # few: all sets of rules have their turn soon
-CHUNK = 1 << 16  # positions whose legal actions are looked at together
-KINDS = {  # of the file
-    "games": Kind(np.uint8, (None,)),
-    "actions": Kind(np.int64, (None,)),
-    "targets": Kind(TARGET, (None,)),
-    "counts": Kind(np.int64, (2,)),
+GAMES_PER_JOB = 32  # few, so that all rule sets get their turn soon
+CHECKED_POSITIONS = 1 << 16  # whose legal actions are computed together
+FIRST_SEED = 1 << 40  # apart from the seeds of evaluations
+TARGET_ACTIONS = 8  # most likely actions that are recorded per position
+TARGET = np.dtype([("value", np.float32), ("actions", np.int64, (TARGET_ACTIONS,)), ("probabilities", np.float32, (TARGET_ACTIONS,))])
+ARRAY_KINDS = {  # of the file
+    "games": ArrayKind(np.uint8, (None,)),
+    "actions": ArrayKind(np.int64, (None,)),
+    "targets": ArrayKind(TARGET, (None,)),
+    "counts": ArrayKind(np.int64, (2,)),
 }
-KILLED = "a worker process was killed (out of memory?): what was played is kept, the same command goes on, maybe with fewer --demo-workers"
-FIRST_SEED = 1 << 40  # far from the seeds that agents are measured on
+KILLED = (
+    "a worker process was killed (out of memory?): the demonstrations so far are saved; "
+    "run the same command again, perhaps with fewer --demo-workers"
+)
+Targets = NDArray[Any]  # one TARGET per position, or none at all
+NO_TARGETS: Targets = np.zeros(0, dtype=TARGET)
 
 
 @dataclass(frozen=True)
 class Demonstrations:
-    """Positions, a record each, and the expert's actions; of how many games, and how many it won."""
+    """Positions with the expert's actions.
+
+    Attributes:
+        games: One game record per position.
+        actions: The expert's action in each position.
+        targets: What a searching expert found in each position; empty for other experts.
+        played: Number of games.
+        won: Number of games that were won.
+    """
 
     games: batch.Games
     actions: NDArray[np.int64]
-    targets: Targets  # what an expert that searches found in each position; others have none
+    targets: Targets
     played: int
     won: int
 
@@ -56,154 +75,206 @@ class Demonstrations:
 
 @dataclass(frozen=True)
 class Job:
-    """Some games of one expert by one set of rules."""
+    """Some games of an expert with one rule set."""
 
     expert: str
     first_seed: int
     levels: Sequence[str]
     rules: dict[str, Any] = field(default_factory=dict)
-    noise: float = 0.0  # the mean share of random actions; in each game from none to twice as much
+    noise: float = 0.0  # mean fraction of random actions; each game draws its own between 0 and twice as much
     games: int = GAMES_PER_JOB
-    target_temperature: float = 1.0  # of what is learned from a search
+    target_temperature: float = 1.0  # of the softmax over the values of a search
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed of each game."""
+        return np.arange(self.first_seed, self.first_seed + self.games, dtype=np.uint64)
+
+
+class SearchingExpert(Agent):
+    """A searching agent that also records the target of each position that it is asked about."""
+
+    def __init__(self, agent: Agent, num_envs: int, temperature: float) -> None:
+        from tetrarchia_agents.ppo import PPOAgent  # loads torch
+
+        assert isinstance(agent, PPOAgent)
+        self.agent, self.temperature = agent, temperature
+        self.targets: Targets = np.zeros(num_envs, dtype=TARGET)  # of the last position in each environment
+
+    def begin(self, env_ids: EnvIds) -> None:
+        """Begin new games in these environments."""
+        self.agent.begin(env_ids)
+
+    def act(self, games: batch.Games, masks: batch.Masks, env_ids: EnvIds) -> Actions:
+        """Return the next action of each chosen turn. The target of the value excludes the potential (`ShapedReward`)."""
+        plans, reward = self.agent.choose_plans(games, masks, env_ids), self.agent.reward
+        targets = np.zeros(len(games), dtype=TARGET)
+        targets["value"] = np.array([plan.value for plan in plans]) - reward.shaping_coef * reward.potential(games)
+        for target, plan in zip(targets, plans, strict=True):
+            actions, probabilities = plan.improved_policy(self.temperature)
+            best = np.argsort(-probabilities, kind="stable")[:TARGET_ACTIONS]
+            target["actions"][: len(best)] = np.asarray(actions)[best]
+            target["probabilities"][: len(best)] = probabilities[best] / probabilities[best].sum()
+        self.targets[env_ids] = targets
+        return np.array([plan.actions[0] for plan in plans], dtype=np.int64)
 
 
 class NoisyExpert:
-    """The policy of a job's games; it keeps what it was asked and what the expert answered."""
+    """The policy of a job's games, which records the positions and the expert's actions and plays random ones now and then."""
 
     def __init__(self, job: Job) -> None:
         agents = make_agents(job.expert)
-        self.judged = JudgedExpert(agents[0], job.games, job.target_temperature) if is_searching(agents) else None
-        self.expert = TeamPolicy([self.judged] * 4 if self.judged else agents, job.games, job.first_seed)
+        searches = len({id(agent) for agent in agents}) == 1 and getattr(agents[0], "candidates", 0) > 0
+        self.searching = SearchingExpert(agents[0], job.games, job.target_temperature) if searches else None
+        self.expert = TeamPolicy([self.searching] * 4 if self.searching else agents, job.games, job.first_seed)
+        self.expert.begin(np.arange(job.games), job.seeds)
         self.rng = np.random.default_rng(job.first_seed)
-        self.expert.begin(np.arange(job.games), _seeds(job))
         self.noise = self.rng.random(job.games) * 2 * job.noise  # of each game
         self.positions: list[batch.Games] = []
         self.actions: list[NDArray[np.int64]] = []
         self.targets: list[Targets] = []
 
     def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
-        """The expert's action, or sometimes a random one."""
+        """Return the expert's action for each game, or a random one."""
         self.positions.append(games.copy())
         self.actions.append(self.expert.act(games, masks, rows))
-        self.targets.append(self.judged.targets[rows] if self.judged else NO_TARGETS)
+        self.targets.append(self.searching.targets[rows] if self.searching else NO_TARGETS)
         is_random = self.rng.random(len(rows)) < self.noise[rows]
         random = batch.random_actions(masks, self.rng.integers(1, 2**63, len(rows)).astype(np.uint64))
         return np.where(is_random, random, self.actions[-1])
 
 
 def play_expert(job: Job) -> Demonstrations:
-    """Play the games of a job to their ends."""
-    games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), _seeds(job))
+    """Play the games of a job."""
+    games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), job.seeds)
     policy = NoisyExpert(job)
     batch.play_to_end(games, masks, policy.act)
-    won = int(batch.is_won(games).sum())
     positions, actions, targets = (np.concatenate(part) for part in (policy.positions, policy.actions, policy.targets))
-    return Demonstrations(positions, actions, targets, len(games), won)
-
-
-def collect_demonstrations(
-    jobs: Iterator[Job], number: int, workers: int, tell: Callable[[int], None], parts: Path | None = None
-) -> Demonstrations:
-    """So many, in the order of the jobs whoever is done first; `tell` hears how many there are.
-
-    parts: a folder in which each job's are kept as they come, and found when this was stopped
-    """
-    found = _kept_parts(parts) if parts else []
-    todo = islice(jobs, len(found), None)
-    with worker_pool(workers, KILLED) as pool:
-        waiting: list[Future[Demonstrations]] = []
-        while sum(map(len, found)) < number:
-            with defer_sigint():
-                waiting += [pool.submit(play_expert, next(todo)) for _ in range(2 * workers - len(waiting))]
-            part = waiting.pop(0).result()
-            if parts:
-                save_demonstrations(part, _part(parts, len(found)))
-            found.append(part)
-            tell(min(sum(map(len, found)), number))
-        for future in waiting:
-            future.cancel()
-    return _joined(found, number)
-
-
-def _joined(found: Sequence[Demonstrations], number: int) -> Demonstrations:
-    games, actions, targets = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "targets"))
-    return Demonstrations(games, actions, targets, sum(part.played for part in found), sum(part.won for part in found))
-
-
-def parts_folder(folder: Path, whose: Mapping[str, Any]) -> Path:
-    """A folder for the parts of these jobs; parts of others are no use and go."""
-    mark = folder / "jobs.json"
-    if not (mark.is_file() and mark.read_bytes() == msgspec.json.encode(whose)):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        write_text_atomic(mark, msgspec.json.encode(whose).decode())
-    return folder
-
-
-def _kept_parts(folder: Path) -> list[Demonstrations]:
-    """Those of the first jobs; a damaged one is played again, and all after it."""
-    found: list[Demonstrations] = []
-    while (path := _part(folder, len(found))).is_file():
-        try:
-            found.append(load_demonstrations(path))
-        except ValueError:
-            break
-    return found
-
-
-def _part(folder: Path, number: int) -> Path:
-    return folder / f"{number:06}.npz"
+    return Demonstrations(positions, actions, targets, len(games), int(batch.is_won(games).sum()))
 
 
 def make_jobs(
     expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int, target_temperature: float = 1.0
 ) -> Iterator[Job]:
-    """One job after the other, each set of rules in its turn."""
-    number = 0
-    while True:
+    """Yield jobs without end, for each rule set in turn."""
+    for number in count():
         first_seed = FIRST_SEED + (seed << 32) + number * GAMES_PER_JOB
         yield Job(expert, first_seed, levels, rules[number % len(rules)], noise, target_temperature=target_temperature)
-        number += 1
 
 
-def save_demonstrations(kept: Demonstrations, path: Path) -> None:
-    """Keep them for another time."""
+def collect_demonstrations(
+    jobs: Iterator[Job], number: int, workers: int, on_progress: Callable[[int], None], parts: Path | None = None
+) -> Demonstrations:
+    """Play jobs in worker processes until there are enough demonstrations; the result does not depend on the workers.
+
+    Args:
+        jobs: The jobs, in the order of the result.
+        number: Number of demonstrations.
+        workers: Number of processes.
+        on_progress: Called with the number of demonstrations so far.
+        parts: A folder that keeps the demonstrations of each job, and in which those of an interrupted call are found.
+
+    Raises:
+        TetrarchiaError: If a worker was killed.
+    """
+    found = _load_parts(parts) if parts else []
+    todo = islice(jobs, len(found), None)
+    with worker_pool(workers, KILLED) as pool:
+        pending: list[Future[Demonstrations]] = []
+        while sum(map(len, found)) < number:
+            with defer_sigint():
+                pending += [pool.submit(play_expert, next(todo)) for _ in range(2 * workers - len(pending))]
+            part = pending.pop(0).result()
+            if parts:
+                save_demonstrations(part, _part_path(parts, len(found)))
+            found.append(part)
+            on_progress(min(sum(map(len, found)), number))
+        for future in pending:
+            future.cancel()
+    games, actions, targets = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "targets"))
+    return Demonstrations(games, actions, targets, sum(part.played for part in found), sum(part.won for part in found))
+
+
+def parts_folder(folder: Path, settings: Mapping[str, Any]) -> Path:
+    """Prepare the folder for the parts of jobs with these settings; parts of other settings are deleted."""
+    settings_file = folder / "jobs.json"
+    if not (settings_file.is_file() and settings_file.read_bytes() == msgspec.json.encode(settings)):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        write_text_atomic(settings_file, msgspec.json.encode(settings).decode())
+    return folder
+
+
+def _load_parts(folder: Path) -> list[Demonstrations]:
+    """Load the parts of the first jobs, up to a missing or damaged one."""
+    found: list[Demonstrations] = []
+    while (path := _part_path(folder, len(found))).is_file():
+        try:
+            found.append(load_demonstrations(path))
+        except TetrarchiaError:
+            break
+    return found
+
+
+def _part_path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06}.npz"
+
+
+def save_demonstrations(data: Demonstrations, path: Path) -> None:
+    """Write demonstrations to a file."""
     with atomic_write(path) as draft, open(draft, "wb") as file:
-        counts = np.array([kept.played, kept.won])
-        np.savez(file, games=kept.games.view(np.uint8), actions=kept.actions, targets=kept.targets, counts=counts)
+        counts = np.array([data.played, data.won])
+        np.savez(file, games=data.games.view(np.uint8), actions=data.actions, targets=data.targets, counts=counts)
 
 
 def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstrations:
-    """What `save_demonstrations` kept; ValueError in one sentence if the file is none, or not by legal actions below this number."""
+    """Read demonstrations from a file, and validate everything that compiled code would trust.
+
+    Args:
+        path: A file that `save_demonstrations` wrote.
+        num_actions: Size of the action set.
+
+    Raises:
+        TetrarchiaError: If the file cannot be read, or has illegal positions or actions.
+    """
     try:
-        arrays = read_arrays(path, KINDS)
+        arrays = read_arrays(path, ARRAY_KINDS)
         rows, actions, targets, (played, won) = arrays["games"], arrays["actions"], arrays["targets"], map(int, arrays["counts"])
         games = records_from_bytes(rows.reshape(len(actions), -1), batch.GAME, len(actions), "games")
         check_records(games, "games")
         _check_actions(games, actions, num_actions)
-        check_targets(targets, len(actions), num_actions)
+        _check_targets(targets, len(actions), num_actions)
         taught, column = targets["probabilities"].nonzero()
         if len(taught):
             _check_actions(games[taught], targets["actions"][taught, column], num_actions)
         if not 0 <= won <= played:
-            raise TetrarchiaError(f"{won} games of {played} are won")
-    except ValueError as error:
+            raise TetrarchiaError(f"{won} of {played} games are won")
+    except ValueError as error:  # TetrarchiaError, or the shape of the games
         raise TetrarchiaError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
     return Demonstrations(games, actions, targets, played, won)
 
 
 def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:
-    """Each legal where it was chosen."""
+    """Raise an error unless each action is legal in its position."""
     if not len(actions):
-        raise TetrarchiaError("there are none")
+        raise TetrarchiaError("it has no demonstrations")
     if actions.min() < 0 or actions.max() >= num_actions:
-        raise TetrarchiaError(f"actions are from 0 to {num_actions - 1} here, not {actions[(actions < 0) | (actions >= num_actions)][0]}")
-    for first in range(0, len(games), CHUNK):
-        some = actions[first : first + CHUNK]
-        legal = batch.legal_masks(games[first : first + CHUNK])[np.arange(len(some)), some]
+        wrong = actions[(actions < 0) | (actions >= num_actions)][0]
+        raise TetrarchiaError(f"actions must be from 0 to {num_actions - 1}; got {wrong}")
+    for first in range(0, len(games), CHECKED_POSITIONS):
+        some = actions[first : first + CHECKED_POSITIONS]
+        legal = batch.legal_masks(games[first : first + CHECKED_POSITIONS])[np.arange(len(some)), some]
         if not legal.all():
-            raise TetrarchiaError(f"action {some[legal == 0][0]} is not legal in position {first + int(legal.argmin())}")
+            raise TetrarchiaError(f"action {some[legal == 0][0]} is illegal in position {first + int(legal.argmin())}")
 
 
-def _seeds(job: Job) -> NDArray[np.uint64]:
-    return np.arange(job.first_seed, job.first_seed + job.games, dtype=np.uint64)
+def _check_targets(targets: Targets, positions: int, num_actions: int) -> None:
+    """Raise an error unless there is a valid target for each position, or none at all."""
+    if len(targets) not in (0, positions) or not np.isfinite(targets["value"]).all():
+        raise TetrarchiaError(f"there must be one finite value for each of {positions} positions; got {len(targets)} values")
+    probabilities = targets["probabilities"]
+    if not ((probabilities >= 0).all() and np.allclose(probabilities.sum(axis=1), 1, atol=1e-4)):
+        raise TetrarchiaError("the probabilities of a position must not be negative and must sum to 1")
+    unknown = targets["actions"][(targets["actions"] < 0) | (targets["actions"] >= num_actions)]
+    if len(unknown):  # those of probability 0 are looked up, too
+        raise TetrarchiaError(f"actions must be from 0 to {num_actions - 1}; got {unknown[0]}")

@@ -1,6 +1,7 @@
-"""Keep what a run has learned: `python -m tetrarchia_train.publish RUN NAME` as the project's own checkpoint NAME, with its learning curve;
-`python -m tetrarchia_train.publish RUN` as a trial, of which docs/training.md tells. If the run began with the very checkpoint that it
-replaces, both are told as one training: commands, timesteps, seconds and curve.
+"""Publish the result of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning
+curve; `python -m tetrarchia_train.publish RUN` saves its options and curve as a trial for docs/training.md.
+
+If the run started from the checkpoint that it replaces, the card describes both as one training: commands, timesteps, seconds and curve.
 """
 
 import json
@@ -13,65 +14,75 @@ from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import write_text_atomic
-from tetrarchia_train.folders import FINAL, LATEST
-from tetrarchia_train.logs import PROGRESS
-from tetrarchia_train.run import OPTIONS, RUNS
+from tetrarchia_train.checkpointing import FINAL_DIR, LATEST_DIR
+from tetrarchia_train.metrics import CURVE_FILE, Point, read_curve
+from tetrarchia_train.run import OPTIONS_FILE, RUNS
 
-CURVE = "curve.jsonl"
-Made = dict[str, Any]  # of a card, or a point of a curve
+PUBLISHED_CURVE_FILE = "curve.jsonl"
 TRIALS = Path(__file__).parents[2] / "docs" / "trials"
+Training = dict[str, Any]  # the entry "training" of a card
 
 
-def publish(run: str, name: str, own: Path = CHECKPOINTS) -> Path:
-    """Keep the run's last checkpoint, 16 bits a weight, and the win rates that were measured on its way; where they are."""
-    found = [RUNS / run / goal for goal in (FINAL, LATEST) if (RUNS / run / goal).is_dir()]
+def publish(run: str, name: str, checkpoints: Path = CHECKPOINTS) -> Path:
+    """Save the last checkpoint of a run, with 16-bit weights, and its learning curve.
+
+    Args:
+        run: The run's folder in `runs/`.
+        name: Name of the checkpoint.
+        checkpoints: Folder of the published checkpoints.
+
+    Returns:
+        The folder of the published checkpoint.
+
+    Raises:
+        TetrarchiaError: If the run has no checkpoint, or is already part of the published one.
+    """
+    found = [RUNS / run / goal for goal in (FINAL_DIR, LATEST_DIR) if (RUNS / run / goal).is_dir()]
     if not found:
         raise TetrarchiaError(f"run {run!r} has no checkpoint yet")
-    kept, folder = load_checkpoint(found[0]), own / name
-    made, curve = read_card(found[0])["training"], read_curve(RUNS / run / PROGRESS)
-    if made.get("options", {}).get("init_checkpoint") == name:
+    loaded, folder = load_checkpoint(found[0]), checkpoints / name
+    training, curve = read_card(found[0])["training"], read_curve(RUNS / run / CURVE_FILE)
+    if training.get("options", {}).get("init_checkpoint") == name:
         before = read_card(folder)["training"]
-        if made["command"].split("; ")[0] in before["command"].split("; "):
-            raise TetrarchiaError(f"run {run!r} is part of checkpoint {name!r} already: give back first what it began with")
-        made, curve = _one_training(before, made), _one_curve(before, read_curve(folder / CURVE), curve)
-    save_checkpoint(folder, kept.network, kept.config, {"training": made}, half=True)
+        if training["command"].split("; ")[0] in before["command"].split("; "):
+            raise TetrarchiaError(f"run {run!r} is already part of checkpoint {name!r}: restore the checkpoint that it started from first")
+        training, curve = _join_trainings(before, training), _join_curves(before, read_curve(folder / PUBLISHED_CURVE_FILE), curve)
+    save_checkpoint(folder, loaded.network, loaded.config, {"training": training}, half=True)
     if curve:
-        write_text_atomic(folder / CURVE, "".join(f"{json.dumps(point)}\n" for point in curve))
+        write_text_atomic(folder / PUBLISHED_CURVE_FILE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder
 
 
-def _one_training(before: Made, after: Made) -> Made:
-    """As if the second run had been the first one, resumed."""
-    sums = {name: before[name] + after[name] for name in ("timesteps", "seconds")}
-    begun = {
-        "init_checkpoint": before["options"]["init_checkpoint"],
-        "total_timesteps": before["timesteps"] + after["options"]["total_timesteps"],
-    }
+def _join_trainings(before: Training, after: Training) -> Training:
+    """Describe two runs as if the second one had been the first one, resumed."""
     return {
         "command": f"{before['command']}; {after['command']}",
-        **sums,
+        "timesteps": before["timesteps"] + after["timesteps"],
+        "seconds": before["seconds"] + after["seconds"],
         "warm_start": before["warm_start"],
-        "options": after["options"] | begun,
+        "options": {
+            **after["options"],
+            "init_checkpoint": before["options"]["init_checkpoint"],
+            "total_timesteps": before["timesteps"] + after["options"]["total_timesteps"],
+        },
     }
 
 
-def _one_curve(before: Made, first: list[Made], second: list[Made]) -> list[Made]:
-    """The second begins where the first ended; that point was measured twice, and the second time alone is kept."""
-    added = {name: before[name] for name in ("timesteps", "seconds")}
-    moved = [point | {name: point[name] + more for name, more in added.items()} for point in second]
+def _join_curves(before: Training, first: list[Point], second: list[Point]) -> list[Point]:
+    """Append the second curve to the first; where they meet, the point of the second one is kept."""
+    moved = [point | {name: point[name] + before[name] for name in ("timesteps", "seconds")} for point in second]
     return [point for point in first if point["timesteps"] < before["timesteps"]] + moved
 
 
-def read_curve(path: Path) -> list[Made]:
-    """Its points, none if there is no such file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+def save_trial(run: str, trials: Path = TRIALS) -> Path:
+    """Copy the options and the learning curve of a run into the folder of trials, and return where.
 
-
-def keep_trial(run: str, trials: Path = TRIALS) -> Path:
-    """Keep the run's options and the win rates that were measured on its way; where they are."""
-    files = [RUNS / run / name for name in (OPTIONS, PROGRESS)]
+    Raises:
+        TetrarchiaError: If the run has no evaluation yet.
+    """
+    files = [RUNS / run / name for name in (OPTIONS_FILE, CURVE_FILE)]
     if not all(file.is_file() for file in files):
-        raise TetrarchiaError(f"run {run!r} has nothing measured yet")
+        raise TetrarchiaError(f"run {run!r} has no evaluation yet")
     folder = trials / run
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
@@ -80,16 +91,16 @@ def keep_trial(run: str, trials: Path = TRIALS) -> Path:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     try:
         match sys.argv[1:]:
             case [run, name]:
                 print(f"written: {publish(run, name)}")
             case [run]:
-                print(f"written: {keep_trial(run)}")
+                print(f"written: {save_trial(run)}")
             case _:
-                raise TetrarchiaError("give a run, and the checkpoint's name: python -m tetrarchia_train.publish ppo ppo")
-    except ValueError as error:
+                raise TetrarchiaError("usage: python -m tetrarchia_train.publish RUN [NAME]")
+    except TetrarchiaError as error:
         print(f"publish: {error}", file=sys.stderr)
         sys.exit(2)
 

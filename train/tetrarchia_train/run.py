@@ -1,267 +1,301 @@
-"""A training run from one end to the other: demonstrations, behaviour cloning, PPO; each stage is kept in the run's folder.
+"""A training run: demonstrations, behavior cloning, then PPO; each stage is saved in the folder of the run.
 
-With `rounds` it is several such runs, a folder each (`expert_iteration.py`).
+With `rounds` a run consists of several such runs, one folder each (`expert_iteration.py`).
 """
 
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from os import environ
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 import yaml
 from rich.progress import Progress
-from stable_baselines3.common.logger import Logger
+from torch.utils.tensorboard import SummaryWriter
 
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import Network
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, latest_dir, write_text_atomic
-from tetrarchia_train.config import CHANGEABLE, TrainConfig, data_of
-from tetrarchia_train.distributed import ALONE, ProcessGroup, follow, launched_group, process_group
+from tetrarchia_train.behavior_cloning import BC_DIR, DEMONSTRATIONS_FILE, warm_start, warm_start_card
+from tetrarchia_train.checkpointing import FINAL_DIR, LATEST_DIR, RESUME_DIR, find_saved_run, load_run, run_lock, save_run
+from tetrarchia_train.config import RESUMABLE_FIELDS, Stage, TrainConfig, read_options
+from tetrarchia_train.distributed import any_rank, broadcast, is_rank_zero, process_group, world_size
+from tetrarchia_train.evaluation import evaluate
 from tetrarchia_train.expert_iteration import iterate, round_name
-from tetrarchia_train.folders import FINAL, LATEST, run_lock
-from tetrarchia_train.launcher import was_restarted
-from tetrarchia_train.learner import Run, evaluate_run, new_run, pretrain_critic, train_iteration
-from tetrarchia_train.logs import append_progress, eval_scalars, last_measured, new_logger, progress_bar, progress_text, truncate_progress
-from tetrarchia_train.resume import RESUME, find_kept, load_run, save_run
-from tetrarchia_train.warm_start import BC, DEMONSTRATIONS, warm_start, warm_start_card
+from tetrarchia_train.metrics import append_point, describe_point, last_timesteps, progress_bar, truncate_curve
+from tetrarchia_train.ppo import Learner
 
 RUNS = Path("runs")
-Learn = Callable[[TrainConfig, Path, str, str], Path]  # options, folder, last stage, command: to the last checkpoint
-STAGES = ("demonstrations", "bc", "ppo")
-OPTIONS = "options.yaml"
+OPTIONS_FILE = "options.yaml"
 
 
-def train(config: TrainConfig, name: str, until: str = "ppo", command: str = "", learn: Learn | None = None) -> Path:
-    """Train from the beginning, or from the stages found in the run's folder; where its last checkpoint is.
+def train(config: TrainConfig, name: str, stop_after: Stage = "ppo", command: str = "") -> Path:
+    """Train a new run, or continue after the stages that are finished in its folder.
 
-    learn: what does the work, if not the processes of the launcher or of this machine
+    Under torchrun all processes call this; rank zero runs all stages, and the others join it for PPO.
+
+    Args:
+        config: The configuration; `processes` must be the number of processes started.
+        name: The run's folder in `runs/`.
+        stop_after: The last stage, "demonstrations", "bc" or "ppo".
+        command: The command line that started the run, for the checkpoint's card.
+
+    Returns:
+        The folder of the last checkpoint; its name is "latest" if the run was stopped.
+
+    Raises:
+        TetrarchiaError: If the run already exists or cannot be trained.
     """
-    if until not in STAGES:
-        raise TetrarchiaError(f"until is one of {', '.join(STAGES)}, not {until!r}")
-    if config.rounds and until != "ppo":
-        raise TetrarchiaError(f"until is for a run without rounds, not for {config.rounds}: each of them has all stages")
-    with launched_group() as group:
-        if not group.is_rank_0:
-            return follow(group) or RUNS / name
-        return _train(config, RUNS / name, until, command, learn or partial(learn_here, group))
+    if stop_after not in get_args(Stage):
+        raise TetrarchiaError(f"stop_after must be one of {', '.join(get_args(Stage))}; got {stop_after!r}")
+    if config.rounds and stop_after != "ppo":
+        raise TetrarchiaError(f"stop_after cannot be combined with rounds, each of which has all stages; got {config.rounds} rounds")
+    return _on_rank_zero(partial(_train, config, RUNS / name, stop_after, command))
 
 
-def resume(name: str, changes: dict[str, Any], learn: Learn | None = None) -> Path:
-    """Go on where a run was stopped, or further than it was meant to go; nothing is written if it cannot."""
-    with launched_group() as group:
-        if not group.is_rank_0:
-            return follow(group) or RUNS / name
-        return _resume(RUNS / name, changes, learn or partial(learn_here, group))
+def resume(name: str, overrides: Mapping[str, Any]) -> Path:
+    """Continue a run that was stopped, or train it further than planned.
+
+    Args:
+        name: The run's folder in `runs/`.
+        overrides: New values of some options in `RESUMABLE_FIELDS`.
+
+    Returns:
+        The folder of the last checkpoint, see `train`.
+
+    Raises:
+        TetrarchiaError: If the run cannot continue; then nothing is written.
+    """
+    return _on_rank_zero(partial(_resume, RUNS / name, overrides))
 
 
-def _train(config: TrainConfig, folder: Path, until: str, command: str, learn: Learn) -> Path:
+def _on_rank_zero(work: Callable[[], Path]) -> Path:
+    """Run all stages in rank zero; the other ranks take part in PPO."""
+    with process_group():
+        if is_rank_zero():
+            checkpoint = work()
+            broadcast(None)
+            return checkpoint
+        return worker_loop()
+
+
+def worker_loop() -> Path:
+    """Run each PPO stage that rank zero starts, until it has finished; return the last checkpoint."""
+    checkpoint = Path()
+    while (task := broadcast(None)) is not None:
+        checkpoint = train_ppo(*task)
+    return checkpoint
+
+
+def _train(config: TrainConfig, folder: Path, stop_after: Stage, command: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with run_lock(folder):
-        begun = latest_dir(folder / RESUME) or (folder / round_name(1)).is_dir()
-        if begun and not was_restarted():
-            raise TetrarchiaError(f"run {folder.name!r} has begun: go on with --resume, or choose another name")
+        exists = latest_dir(folder / RESUME_DIR) or (folder / round_name(1)).is_dir()
+        if exists and environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0":  # after a failure torchrun runs the same command again
+            raise TetrarchiaError(f"run {folder.name!r} already exists: continue it with --resume, or choose another name")
         _write_options(folder, config, command)
-        return _rounds(config, folder, command, {}, learn) if config.rounds else learn(config, folder, until, command)
+        if config.rounds:
+            return iterate(config, folder, lambda one, goal: _continue(one, goal, command, {}))
+        return _run_stages(config, folder, command, stop_after)
 
 
-def _resume(folder: Path, changes: dict[str, Any], learn: Learn) -> Path:
-    if not (folder / OPTIONS).is_file():
-        raise TetrarchiaError(f"there is no run to resume in {folder}")
+def _resume(folder: Path, overrides: Mapping[str, Any]) -> Path:
+    original, command = saved_options(folder)
+    config = original.resumed(overrides)
+    changed = [word for name, value in overrides.items() if name in RESUMABLE_FIELDS for word in option_words(name, value)]
+    if changed:
+        command += f"; {shlex.join(['tetrarchia', 'train', '--resume', '--name', folder.name, *changed])}"
     with run_lock(folder):
-        began, command = _read_options(folder / OPTIONS)
-        config, command = began.resumed(changes), _continued(command, folder.name, changes)
         if config.rounds:
             _write_options(folder, config, command)
-            return _rounds(config, folder, command, changes, learn)
-        return _go_on_with(config, folder, command, changes, learn)
+            return iterate(config, folder, lambda one, goal: _continue(one, goal, command, overrides))
+        return _continue(config, folder, command, overrides)
 
 
-def _rounds(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any], learn: Learn) -> Path:
-    """Expert iteration from its beginning, or from the round that was under way."""
-    torch.set_num_threads(config.threads)
-    return iterate(config, folder, lambda one, goal: _go_on_with(one, goal, command, changes, learn))
-
-
-def _go_on_with(config: TrainConfig, folder: Path, command: str, changes: dict[str, Any], learn: Learn) -> Path:
-    """All stages that are not done yet."""
+def _continue(config: TrainConfig, folder: Path, command: str, overrides: Mapping[str, Any]) -> Path:
+    """Run the stages that are not finished yet."""
     folder.mkdir(exist_ok=True)
-    if latest_dir(folder / RESUME):  # else PPO has nothing kept yet
-        _check_kept(folder, config, changes)
+    if latest_dir(folder / RESUME_DIR):
+        _, counters = find_saved_run(folder, config.processes)
+        if "total_timesteps" in overrides and config.total_timesteps < counters.timesteps:
+            raise TetrarchiaError(
+                f"total_timesteps must be at least {counters.timesteps}, which the run has already played; got {config.total_timesteps}"
+            )
     _write_options(folder, config, command)
-    return learn(config, folder, "ppo", command)
+    return _run_stages(config, folder, command, "ppo")
 
 
-def learn_here(leader: ProcessGroup, config: TrainConfig, folder: Path, until: str, command: str) -> Path:
-    """All stages that are not done yet, by this process and those that follow it."""
+def _run_stages(config: TrainConfig, folder: Path, command: str, stop_after: Stage) -> Path:
+    """Demonstrations, behavior cloning and PPO, without those that are finished."""
+    if config.processes != world_size():
+        raise TetrarchiaError(f"the run has {config.processes} processes, but {world_size()} were started: use torchrun or --processes")
     with progress_bar() as bar:
-        if latest_dir(folder / RESUME):
-            with process_group(config.processes, _go_on, config, folder, command, leader=leader) as group:
-                return _go_on(group, config, folder, command, bar)
-        prepare(config)
-        network = warm_start(config, folder, until, bar)
-        if until != "ppo":
-            return folder / (DEMONSTRATIONS if until == "demonstrations" else BC)
-        with process_group(config.processes, _begin, config, network, folder, command, leader=leader) as group:
-            return _begin(group, config, network, folder, command, bar)
+        network, resumed = None, latest_dir(folder / RESUME_DIR) is not None
+        if not resumed:
+            torch.set_num_threads(config.threads)
+            torch.manual_seed(config.seed)
+            network = warm_start(config, folder, stop_after, bar)
+            if stop_after != "ppo":
+                return folder / (DEMONSTRATIONS_FILE if stop_after == "demonstrations" else BC_DIR)
+        broadcast((config, folder, command, resumed, network is not None))
+        return train_ppo(config, folder, command, resumed, network is not None, network, bar)
 
 
-def _write_options(folder: Path, config: TrainConfig, command: str) -> None:
-    write_text_atomic(folder / OPTIONS, yaml.safe_dump({**config.as_data(), "command": command}, sort_keys=False))
-
-
-def _read_options(path: Path) -> tuple[TrainConfig, str]:
-    """The options that a run was begun with, and its command."""
-    try:
-        data = data_of(path.read_text(encoding="utf-8"), "it")
-        command = data.pop("command", "")
-        if not isinstance(command, str):
-            raise TetrarchiaError(f"command is a text, not {command!r}")
-        return TrainConfig().changed(data), command
-    except ValueError as error:
-        raise TetrarchiaError(f"{path}: {error}") from None
-
-
-def _check_kept(folder: Path, config: TrainConfig, changes: dict[str, Any]) -> None:
-    """That the run as it was kept can go on by these options."""
-    _, counters = find_kept(folder, config.processes)
-    if "total_timesteps" in changes and config.total_timesteps < counters.timesteps:
-        raise TetrarchiaError(
-            f"total_timesteps is at least {counters.timesteps}, which the run has played already, not {config.total_timesteps}"
-        )
-
-
-def _begin(
-    group: ProcessGroup, config: TrainConfig, network: Network | None, folder: Path, command: str, bar: Progress | None = None
+def train_ppo(
+    config: TrainConfig,
+    folder: Path,
+    command: str,
+    resumed: bool,
+    pretrain_critic: bool,
+    network: Network | None = None,
+    bar: Progress | None = None,
 ) -> Path:
-    """PPO from its beginning, in each process; rank 0 has a bar."""
-    prepare(config, group)
+    """Train by PPO until the timesteps or minutes are spent, or Ctrl-C or SIGTERM arrives; return the checkpoint.
+
+    Args:
+        config: The configuration of the whole run.
+        folder: The run folder; used by rank zero only.
+        command: The command line, for the checkpoint's card.
+        resumed: Whether to continue from the saved state in the folder.
+        pretrain_critic: Whether to fit the critic first, because the policy is not random.
+        network: Initial weights, in rank zero; default: random ones.
+        bar: Where to show progress.
+    """
     bar = bar or progress_bar(disable=True)
-    if group.is_rank_0:
-        truncate_progress(folder, -1)  # of a beginning that nothing was kept of
-    run = new_run(config, network, _logger(folder, group), group)
-    if network is not None:
-        task = bar.add_task("critic")
-        pretrain_critic(run, lambda progress: bar.update(task, completed=100 * progress))
-    return _learn(run, folder, command, bar)
-
-
-def _go_on(group: ProcessGroup, config: TrainConfig, folder: Path, command: str, bar: Progress | None = None) -> Path:
-    """PPO from where it was kept, in each process."""
-    prepare(config, group)
-    run = load_run(config, folder, _logger(folder, group), group)
-    if group.is_rank_0:
-        truncate_progress(folder, run.timesteps)
-    return _learn(run, folder, command, bar or progress_bar(disable=True))
-
-
-def _logger(folder: Path, group: ProcessGroup) -> Logger:
-    """For TensorBoard; of several processes only rank 0 logs."""
-    return new_logger(folder) if group.is_rank_0 else Logger(None, [])
-
-
-def _continued(command: str, name: str, changes: dict[str, Any]) -> str:
-    """The commands that made a run, if it goes on otherwise than it began."""
-    changed = [word for option, value in changes.items() if option in CHANGEABLE for word in (f"--{option.replace('_', '-')}", str(value))]
-    return f"{command}; {shlex.join(['tetrarchia', 'train', '--resume', '--name', name, *changed])}" if changed else command
-
-
-def prepare(config: TrainConfig, group: ProcessGroup = ALONE) -> None:
-    """Threads and seeds."""
     torch.set_num_threads(config.threads)
-    torch.manual_seed(config.part(group.rank).seed)
+    learner = load_run(config, folder) if resumed else Learner(config, network)
+    if is_rank_zero():
+        truncate_curve(folder, learner.timesteps if resumed else -1)
+    if pretrain_critic:
+        task = bar.add_task("critic")
+        learner.pretrain_critic(lambda progress: bar.update(task, completed=100 * progress))
 
-
-def _learn(run: Run, folder: Path, command: str, bar: Progress) -> Path:
-    """PPO to the end of its steps or minutes, or until Ctrl-C or SIGTERM."""
     task = bar.add_task("PPO", total=1.0)
-    if run.timesteps == 0:
-        _evaluate(run, folder)  # what PPO adds is what comes after this
-    with _stop_requested(run.group) as stop:
-        while run.group.broadcast(run.progress < 1) and not run.group.any(stop()):
-            before = run.timesteps
-            train_iteration(run)
-            bar.update(task, completed=run.progress, description=f"PPO {run.timesteps / 1e6:.1f} M")
-            if _passes(before, run.timesteps, run.config.eval_freq):
-                _evaluate(run, folder)
-            if _passes(before, run.timesteps, run.config.save_freq):
-                _save(run, folder, command, LATEST)
-        stopped = run.group.any(stop())
-    if stopped:
-        _save(run, folder, command, LATEST)
-        if run.group.is_rank_0:
-            print(f"stopped after {run.timesteps} steps; to go on: tetrarchia train --resume --name {_run_name(folder)}")
-        return folder / LATEST
-    _evaluate(run, folder)
-    _save(run, folder, command, FINAL)
-    return folder / FINAL
-
-
-def _run_name(folder: Path) -> str:
-    """A round lies in the folder of its run."""
-    return folder.name if folder.parent.name == RUNS.name else folder.parent.name
-
-
-def _passes(before: int, after: int, every: int) -> bool:
-    return before // every != after // every
-
-
-def _evaluate(run: Run, folder: Path) -> None:
-    """Win rates, once at each point; the other processes wait for them at the next iteration."""
-    if not run.group.is_rank_0 or last_measured(folder) == run.timesteps:
-        return
-    results, seconds = evaluate_run(run), run.watch.seconds
-    measured = eval_scalars(results)
-    print(progress_text(run.timesteps, seconds, measured["win_rates"]), flush=True)
-    append_progress(folder, timesteps=run.timesteps, seconds=round(seconds), **measured)
-
-
-def _save(run: Run, folder: Path, command: str, goal: str) -> None:
-    """The run to resume, and its network as a checkpoint."""
-    save_run(run, folder)
-    run.group.on_save(folder / RESUME)
-    if not run.group.is_rank_0:
-        return
-    made = {
-        "command": command,
-        "timesteps": run.timesteps,
-        "seconds": round(run.watch.seconds),
-        "warm_start": warm_start_card(run.config, folder),
-        "options": run.config.as_data(),
-    }
-    with atomic_dir(folder / goal) as draft:
-        save_checkpoint(draft, run.network, run.config.network_config, {"training": made})
+    with _tensorboard(folder) as log, _stop_on_signal() as stop_requested:
+        if learner.timesteps == 0:
+            _evaluate(learner, folder, log)
+        while broadcast(learner.progress < 1) and not any_rank(stop_requested()):
+            before = learner.timesteps
+            log(learner.train_iteration(), learner.timesteps)
+            bar.update(task, completed=learner.progress, description=f"PPO {learner.timesteps / 1e6:.1f} M")
+            if before // config.eval_freq != learner.timesteps // config.eval_freq:
+                _evaluate(learner, folder, log)
+            if before // config.save_freq != learner.timesteps // config.save_freq:
+                _save(learner, folder / LATEST_DIR, command)
+        stopped = any_rank(stop_requested())
+        if not stopped:
+            _evaluate(learner, folder, log)
+    checkpoint = folder / (LATEST_DIR if stopped else FINAL_DIR)
+    _save(learner, checkpoint, command)
+    if stopped and is_rank_zero():
+        name = folder.name if folder.parent.name == RUNS.name else folder.parent.name  # a round is in the folder of its run
+        print(f"stopped after {learner.timesteps} timesteps; to continue: tetrarchia train --resume --name {name}")
+    return checkpoint
 
 
 @contextmanager
-def _stop_requested(group: ProcessGroup) -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, or SIGTERM sent, as clusters do: the iteration under way is finished first.
+def _tensorboard(folder: Path) -> Iterator[Callable[[Mapping[str, float], int], None]]:
+    """Yield a function that writes scalars by tag; only rank zero writes."""
+    if not is_rank_zero():
+        yield lambda scalars, timesteps: None
+        return
+    with SummaryWriter(str(folder / "tensorboard")) as writer:
 
-    A second one stops at once. A launcher tells all its processes.
+        def log(scalars: Mapping[str, float], timesteps: int) -> None:
+            for tag, value in scalars.items():
+                writer.add_scalar(tag, value, timesteps)
+            writer.flush()
+
+        yield log
+
+
+def _evaluate(learner: Learner, folder: Path, log: Callable[[Mapping[str, float], int], None]) -> None:
+    """Add a point to the learning curve, unless it has this one; the other ranks wait at the next iteration."""
+    if not is_rank_zero() or last_timesteps(folder) == learner.timesteps:
+        return
+    results = evaluate(learner.network, learner.config)
+    point = {"timesteps": learner.timesteps, "seconds": round(learner.seconds), **results}
+    print(describe_point(point), flush=True)
+    append_point(folder, point)
+    log({f"eval/win_rate/{label}": rate for label, rate in results["win_rates"].items()}, learner.timesteps)
+    log({f"eval/borders/{label}": borders for label, borders in results["borders"].items()}, learner.timesteps)
+
+
+def _save(learner: Learner, checkpoint: Path, command: str) -> None:
+    """Save the state of the run, and the network as a checkpoint."""
+    folder, config = checkpoint.parent, learner.config
+    save_run(learner, folder)
+    if not is_rank_zero():
+        return
+    training = {
+        "command": command,
+        "timesteps": learner.timesteps,
+        "seconds": round(learner.seconds),
+        "warm_start": warm_start_card(config, folder),
+        "options": config.as_data(),
+    }
+    with atomic_dir(checkpoint) as draft:
+        save_checkpoint(draft, learner.network, config.network_config, {"training": training})
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether SIGINT or SIGTERM arrived; the current iteration is finished first.
+
+    A second signal has its usual effect. torchrun passes signals on to all ranks.
     """
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # no other hears signals
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # signals are handled in the main thread only
         yield lambda: False
         return
 
-    def note(number: int, _: Any) -> None:
-        if group.is_rank_0:
+    def handle(number: int, _: Any) -> None:
+        if is_rank_zero():
             print("stopping after this iteration; Ctrl-C again stops at once, without saving", file=sys.stderr)
-        asked.append(number)
+        received.append(number)
         restore()
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(asked)
+        yield lambda: bool(received)
     finally:
         restore()
+
+
+def _write_options(folder: Path, config: TrainConfig, command: str) -> None:
+    write_text_atomic(folder / OPTIONS_FILE, yaml.safe_dump({**config.as_data(), "command": command}, sort_keys=False))
+
+
+def saved_options(folder: Path) -> tuple[TrainConfig, str]:
+    """Read the configuration and the command line of a run.
+
+    Raises:
+        TetrarchiaError: If there is no run in the folder, or its options are damaged.
+    """
+    path = folder / OPTIONS_FILE
+    if not path.is_file():
+        raise TetrarchiaError(f"there is no run to resume in {folder}")
+    try:
+        data = read_options(path.read_text(encoding="utf-8"), "the file")
+        command = data.pop("command", "")
+        if not isinstance(command, str):
+            raise TetrarchiaError(f"command must be a text; got {command!r}")
+        return TrainConfig().with_overrides(data), command
+    except (TetrarchiaError, UnicodeDecodeError) as error:
+        raise TetrarchiaError(f"{path}: {error}") from None
+
+
+def option_words(name: str, value: object) -> list[str]:
+    """Return a training option as words of the command line."""
+    return [f"--{name.replace('_', '-')}", str(value)]

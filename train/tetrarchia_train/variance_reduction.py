@@ -1,10 +1,9 @@
 """A control variate on chance events: rewards without the luck of the dice.
 
-Where dice decided a step, the step is played a few more times in copies with other dice. Its reward is then corrected by the
-mean value of all these positions less the value of the one that came. The correction is 0 in the mean, so what is learned stays
-the same, with less variance. AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, AIVAT: A new variance reduction technique for
-agent evaluation in imperfect information games, AAAI 2018) corrects what agents are measured by in this way; here it is what they
-learn from.
+Where dice decided a step, the step is replayed a few times in copies with other dice. The reward is then corrected by the mean value of all
+these positions minus the value of the actual one. The correction has mean 0, so the expected return stays the same, with less variance.
+AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, AIVAT: A new variance reduction technique for agent evaluation in imperfect
+information games, AAAI 2018) corrects evaluations in this way; here the corrected rewards are those that agents learn from.
 """
 
 from collections.abc import Callable
@@ -21,49 +20,59 @@ from tetrarchia_env.envs.rewards import ShapedReward
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
 Actions = NDArray[np.int64]
-ValueFn = Callable[[Floats], Floats]  # a value for each observation
-OTHER_DICE = np.uint64(0x9E3779B97F4A7C15)
+ValueFn = Callable[[Floats], Floats]  # observations to values
+DICE_STRIDE = np.uint64(0x9E3779B97F4A7C15)  # between the RNG states of the copies
 
 
 @dataclass(frozen=True)
 class ControlVariate:
-    """Of the rewards of batched games, for a learner that does not discount steps (gamma 1)."""
+    """The control variate of batched games, for a learner that does not discount steps (gamma 1).
+
+    Attributes:
+        batched: The games.
+        reward: Their reward.
+        samples: Copies per step; 0 disables the correction.
+        value_fn: The critic.
+    """
 
     batched: BatchedGames
-    reward: ShapedReward  # theirs
-    samples: int  # copies of a step; 0: rewards stay as they are
+    reward: ShapedReward
+    samples: int
     value_fn: ValueFn
 
     def corrections(self, before: batch.Games, actions: Actions) -> Amounts:
-        """What to add to the rewards of the step just played from `before`: 0 where no dice were rolled."""
+        """Return what to add to the rewards of the last step: 0 where no dice were rolled.
+
+        Args:
+            before: The games before the step.
+            actions: The action of each game.
+        """
         corrections = np.zeros(len(before))
         rolled = np.flatnonzero(self.batched.games["dice"] != before["dice"])
-        if self.samples and len(rolled):
-            values = self._values(rolled, resample_chance(before[rolled], actions[rolled], self.samples))
-            came, others = values[: len(rolled)], values[len(rolled) :].reshape(len(rolled), -1)
-            corrections[rolled] = (came + others.sum(axis=1)) / (1 + self.samples) - came
-        return corrections
-
-    def _values(self, rolled: batch.Rows, copies: batch.Games) -> Amounts:
-        """Of the positions that came in these rows, then of the copies; all in one call of the network."""
-        came, reward = self.batched, self.reward
-        return position_values(
-            np.concatenate([came.obs[rolled], batch.observe(copies)]),
-            reward.shaping_coef * np.concatenate([reward.potential(came.games[rolled]), reward.potential(copies)]),
-            np.concatenate([reward.terminal(came.episodes[rolled]), reward.terminal(copies)]),
-            np.concatenate([came.episodes["ended"][rolled] != 0, batch.is_over(copies)]),
+        if not self.samples or not len(rolled):
+            return corrections
+        games, reward = self.batched, self.reward
+        copies = resample_chance(before[rolled], actions[rolled], self.samples)
+        values = position_values(
+            np.concatenate([games.obs[rolled], batch.observe(copies)]),
+            reward.shaping_coef * np.concatenate([reward.potential(games.games[rolled]), reward.potential(copies)]),
+            np.concatenate([reward.terminal(games.episodes[rolled]), reward.terminal(copies)]),
+            np.concatenate([games.episodes["ended"][rolled] != 0, batch.is_over(copies)]),
             self.value_fn,
         )
+        actual, others = values[: len(rolled)], values[len(rolled) :].reshape(len(rolled), -1)
+        corrections[rolled] = (actual + others.sum(axis=1)) / (1 + self.samples) - actual
+        return corrections
 
 
 def resample_chance(before: batch.Games, actions: Actions, samples: int) -> batch.Games:
-    """Each game so many times after its action, each time by other dice; all of one game stand together."""
-    others = before["dice"][:, np.newaxis] + OTHER_DICE * np.arange(1, samples + 1, dtype=np.uint64)
+    """Return each game after its action, `samples` times with other dice; the copies of one game are adjacent."""
+    others = before["dice"][:, np.newaxis] + DICE_STRIDE * np.arange(1, samples + 1, dtype=np.uint64)
     return play_again(before, actions, batch.rng_states(others.ravel()).reshape(others.shape))
 
 
 def position_values(obs: Floats, potentials: Amounts, terminal: Amounts, over: NDArray[np.bool_], value_fn: ValueFn) -> Amounts:
-    """What positions are worth to a learner: the terminal reward of a finished game, else the potential and the value to come."""
+    """Return the value of each position: the terminal reward of a finished game, else the potential plus the critic's value."""
     values, running = terminal.copy(), ~over
     if running.any():
         values[running] = potentials[running] + value_fn(obs[running])

@@ -1,0 +1,97 @@
+"""The command `train`, of `tetrarchia train` and `python -m tetrarchia_train`."""
+
+import shlex
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.extras import missing_package
+from tetrarchia_env.files import check_name
+from tetrarchia_env.messages import printable
+from tetrarchia_train.config import Stage, TrainOptions, preset_names, read_preset
+
+DEFAULT_PRESET = "ppo"
+PANEL = "Run"
+EXIT_STOPPED = 130
+
+
+def _complete_preset(incomplete: str) -> list[tuple[str, str]]:
+    return [(name, help) for name, help in preset_names().items() if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunArguments:
+    """The options of the command that are not training options."""
+
+    ctx: typer.Context
+    name: Annotated[str, typer.Option(help="Name of the run; its folder is runs/NAME.", rich_help_panel=PANEL)]
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{', '.join(preset_names())}, or a YAML file.",
+            show_default=DEFAULT_PRESET,
+            rich_help_panel=PANEL,
+            autocompletion=_complete_preset,
+        ),
+    ] = None
+    stop_after: Annotated[Stage, typer.Option(help="Last stage of the run.", rich_help_panel=PANEL)] = "ppo"
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.", rich_help_panel=PANEL)] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainArguments(TrainOptions, RunArguments):
+    """All options of the command."""
+
+
+@wraps(TrainArguments, assigned=(), updated=())  # Typer takes the options from the fields of the dataclass
+def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stage, resume: bool, **options: Any) -> None:
+    """Train an agent: behavior cloning of an expert, then PPO, optionally in rounds of expert iteration.
+
+    Ctrl-C or SIGTERM saves the run, and --resume continues it.
+
+    A preset sets the options of a tested run; options given here override it, and the defaults apply where it sets nothing.
+    """
+    check_name(name, "the name of a run")
+    if resume and (preset or stop_after != "ppo"):
+        raise TetrarchiaError("--resume cannot be combined with --preset or --stop-after: the run keeps those it started with")
+    overrides = {option: value for option, value in options.items() if _is_given(ctx, option)}
+    words = ["--resume", "--name", name] if resume else ["--name", name, "--preset", preset or DEFAULT_PRESET]
+    words += ["--stop-after", stop_after] if stop_after != "ppo" else []
+    words += [word for option, value in overrides.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    try:
+        # Report wrong options before torch is loaded.
+        config = None if resume else read_preset(preset or DEFAULT_PRESET).with_overrides(overrides)
+        from tetrarchia_train import distributed, run
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "train", "training") from None
+
+    if distributed.is_launched():
+        started = distributed.world_size()
+        if overrides.setdefault("processes", started) != started:
+            raise TetrarchiaError(f"processes must be {started}, the number that the launcher started; got {overrides['processes']}")
+        config = config and config.with_overrides({"processes": started})
+    else:
+        config_or_saved = config or run.saved_options(run.RUNS / name)[0].resumed(overrides)
+        if config_or_saved.processes > 1:
+            raise typer.Exit(distributed.torchrun(config_or_saved.processes, "tetrarchia_train", words))
+    checkpoint = run.train(config, name, stop_after, shlex.join(["tetrarchia", "train", *words])) if config else run.resume(name, overrides)
+    _report(checkpoint, distributed.is_rank_zero())
+
+
+def _is_given(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _report(checkpoint: Path, is_rank_zero: bool) -> None:
+    """Print where the checkpoint is; a run that was stopped has an exit code of its own."""
+    if is_rank_zero:
+        print(f"written: {printable(checkpoint)}")
+    from tetrarchia_train.checkpointing import LATEST_DIR
+
+    if checkpoint.name == LATEST_DIR:
+        raise typer.Exit(EXIT_STOPPED)

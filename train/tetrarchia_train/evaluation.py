@@ -1,0 +1,44 @@
+"""Win rates of a network in training, on held-out seeds."""
+
+from typing import Any
+
+import torch
+
+from tetrarchia_agents.network import Network, log_probabilities
+from tetrarchia_env.agent import Actions, Agent, EnvIds
+from tetrarchia_env.batch import Games, Masks, observe
+from tetrarchia_env.options import Options
+from tetrarchia_eval.arena import win_rates
+from tetrarchia_train.config import TrainConfig, rules_label
+
+FIRST_SEED = 1 << 33  # apart from the seeds of training and of published results
+
+
+class GreedyNetwork(Agent):
+    """An agent that plays the most likely action of a network."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        """Return the most likely action of each game, among those that the network knows."""
+        with torch.inference_mode():
+            logits, _ = self.network(torch.from_numpy(observe(games)))
+            legal = torch.from_numpy(masks[:, : logits.shape[1]] != 0)
+            actions: Actions = log_probabilities(logits, legal).argmax(dim=1).numpy()
+        return actions
+
+
+def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float]]:
+    """Play `n_eval_episodes` games at each of `eval_levels` in the base game, and with each other rule set.
+
+    Returns:
+        "win_rates" and mean numbers of secured "borders", by level or rule set.
+    """
+    by_level = {level: Options(level=level) for level in config.level_list("eval_levels")}
+    by_rules: dict[str, Any] = {rules_label(rules): Options.of(**rules) for rules in config.rules if rules}
+    summaries = win_rates(GreedyNetwork(network), by_level | by_rules, range(FIRST_SEED, FIRST_SEED + config.n_eval_episodes))
+    return {
+        "win_rates": {label: summary.win_rate.value for label, summary in summaries.items()},
+        "borders": {label: round(summary.borders, 3) for label, summary in summaries.items()},
+    }

@@ -1,0 +1,290 @@
+"""Proximal policy optimization with invalid action masking: `Learner.train_iteration` is one iteration.
+
+Schulman et al., Proximal policy optimization algorithms (2017); Schulman et al., High-dimensional continuous control using generalized
+advantage estimation (ICLR 2016); Huang and Ontanon, A closer look at invalid action masking in policy gradient algorithms (2022).
+Rollouts, advantages and updates equal those of sb3-contrib's MaskablePPO to the last bit, but for the control variate.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from tetrarchia_agents.network import Network, log_probabilities, make_network
+from tetrarchia_agents.values import GAMMA, shaped_reward
+from tetrarchia_env import batch
+from tetrarchia_env.envs.batched_games import BatchedGames
+from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.observation import SIZE
+from tetrarchia_env.options import Options
+from tetrarchia_train.config import TrainConfig, rules_label, with_levels
+from tetrarchia_train.distributed import broadcast, data_parallel, rank
+from tetrarchia_train.metrics import RolloutStats
+from tetrarchia_train.variance_reduction import ControlVariate, Floats
+
+FIRST_SEED = 1 << 34  # apart from the seeds of evaluations
+ADAM_EPS = 1e-5
+ADVANTAGE_EPS = 1e-8
+
+
+class Learner:
+    """A PPO learner: the games, the network, the optimizer and the counters of a training run in this process.
+
+    Args:
+        config: The configuration of the whole run; each process takes its share of environments and minibatches.
+        network: Initial weights; default: random ones.
+        seconds: Time already spent on a resumed run.
+    """
+
+    def __init__(self, config: TrainConfig, network: Network | None = None, seconds: float = 0.0) -> None:
+        self.config, self.local = config, config.for_rank(rank())
+        self._start = time.monotonic() - seconds
+        self.num_timesteps = 0  # of this process
+        self.reward = training_reward(config)
+        self.games = make_games(self.local, self.reward)
+        self.games.begin(FIRST_SEED + (self.local.seed << 20) + np.arange(self.local.num_envs, dtype=np.uint64))
+        torch.manual_seed(self.local.seed)
+        self.network = make_network(config.network_config)
+        self.network.load_state_dict(broadcast((network or self.network).state_dict()))
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=ADAM_EPS, fused=True)
+        self.control_variate = ControlVariate(self.games, self.reward, config.chance_samples, self.value_fn)
+        self.rollout = Rollout.empty(self.local.n_steps, self.local.num_envs, config.network_config.actions)
+        self.episode_starts = np.ones(self.local.num_envs, dtype=bool)
+        self.stats = RolloutStats()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run started, without those between a stop and a resume."""
+        return time.monotonic() - self._start
+
+    @property
+    def timesteps(self) -> int:
+        """Decisions played so far by all processes."""
+        return self.num_timesteps * self.config.processes
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the run that is done, by timesteps or by time, whichever is larger."""
+        by_time = self.seconds / 60 / self.config.max_minutes if self.config.max_minutes else 0.0
+        return min(1.0, max(self.timesteps / self.config.total_timesteps, by_time))
+
+    def train_iteration(self) -> dict[str, float]:
+        """Run one iteration of PPO and return its scalars by TensorBoard tag."""
+        config, start, progress = self.config, self.seconds, broadcast(self.progress)
+        learning_rate = linear_schedule(config.learning_rate, config.final_learning_rate, progress)
+        ent_coef = linear_schedule(config.ent_coef, config.final_ent_coef, progress)
+        self.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
+        self.reward.begin(self.games.games)  # potentials depend on the discount
+        with mixed_precision(config.precision):
+            self.collect_rollout()
+            self.compute_advantages()
+            losses = self.update(learning_rate, ent_coef)
+        stats, self.stats = self.stats, RolloutStats()
+        return {
+            **stats.scalars([rules_label(rules) for rules in config.rules]),
+            **losses,
+            "losses/explained_variance": self.rollout.explained_variance(),
+            "charts/learning_rate": learning_rate,
+            "charts/SPS": config.num_envs * config.n_steps / (self.seconds - start),
+        }
+
+    def collect_rollout(self) -> None:
+        """Play `n_steps` in every environment with the current policy. A truncated game is rewarded like a lost one."""
+        games, rollout = self.games, self.rollout
+        for step in range(self.local.n_steps):
+            obs, masks, before = games.obs, games.masks.astype(bool), games.games.copy()
+            actions, log_probs, values = self.act(obs, masks)
+            rollout.obs[step], rollout.masks[step], rollout.actions[step] = obs, masks, actions
+            rollout.log_probs[step], rollout.values[step] = log_probs, values
+            rollout.episode_starts[step] = self.episode_starts
+
+            games.advance(actions)
+            games.begin_next(np.flatnonzero(games.episodes["ended"]))
+            games.observe()
+            rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions)
+            self.episode_starts = games.episodes["ended"] != 0
+            self.stats.add_step(before, actions, masks, games)
+            self.num_timesteps += self.local.num_envs
+
+    def act(self, obs: Floats, masks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Sample actions from the policy; return them with their log-probabilities and the critic's values."""
+        with torch.no_grad():
+            logits, values = self.network(torch.from_numpy(obs))
+            log_probs = log_probabilities(logits, torch.from_numpy(masks))
+            actions = sample_actions(log_probs)
+        return actions.numpy(), log_probs.gather(1, actions.unsqueeze(1)).squeeze(1).numpy(), values.numpy()
+
+    def compute_advantages(self) -> None:
+        """Compute advantages by generalized advantage estimation, and returns."""
+        rollout, gae = self.rollout, np.float32(0)
+        with torch.no_grad():
+            next_values = self.network.values(torch.from_numpy(self.games.obs)).numpy()
+        next_non_terminal = 1.0 - self.episode_starts.astype(np.float32)
+        for step in reversed(range(self.local.n_steps)):
+            delta = rollout.rewards[step] + GAMMA * next_values * next_non_terminal - rollout.values[step]
+            gae = delta + GAMMA * self.local.gae_lambda * next_non_terminal * gae
+            rollout.advantages[step] = gae
+            next_values, next_non_terminal = rollout.values[step], 1.0 - rollout.episode_starts[step]
+        np.add(rollout.advantages, rollout.values, out=rollout.returns)
+
+    def update(self, learning_rate: float, ent_coef: float) -> dict[str, float]:
+        """Run `n_epochs` of minibatch updates with the clipped surrogate objective; return the mean losses by TensorBoard tag."""
+        config, history = self.local, []
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        for _ in range(config.n_epochs):
+            for data in self.rollout.minibatches(config.minibatch_size):
+                logits, values = self.parallel_network(data.obs)
+                log_probs = log_probabilities(logits, data.masks)
+                entropy = -(log_probs.exp() * log_probs.masked_fill(~data.masks, 0.0)).sum(dim=1)  # avoid 0 * -inf = NaN
+                log_prob = log_probs.gather(1, data.actions.unsqueeze(1)).squeeze(1)
+
+                advantages = (data.advantages - data.advantages.mean()) / (data.advantages.std() + ADVANTAGE_EPS)
+                log_ratio = log_prob - data.log_probs
+                ratio = log_ratio.exp()
+                clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+                policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
+                value_loss = mse_loss(data.returns, values)
+                entropy_loss = -entropy.mean()
+                loss = policy_loss + ent_coef * entropy_loss + config.vf_coef * value_loss
+
+                self.optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.network.parameters(), config.max_grad_norm)
+                self.optimizer.step()
+                with torch.no_grad():
+                    approx_kl, clip_fraction = (ratio - 1 - log_ratio).mean(), ((ratio - 1).abs() > config.clip_range).float().mean()
+                history.append([one.item() for one in (policy_loss, value_loss, entropy_loss, approx_kl, clip_fraction)])
+        names = ("policy_loss", "value_loss", "entropy_loss", "approx_kl", "clip_fraction")
+        return {f"losses/{name}": float(mean) for name, mean in zip(names, np.mean(history, axis=0), strict=True)}
+
+    @cached_property
+    def parallel_network(self) -> nn.Module:
+        """The network, whose gradients are averaged over all processes."""
+        return data_parallel(self.network, all_used=self.config.policies == 1)
+
+    def pretrain_critic(self, on_progress: Callable[[float], None]) -> None:
+        """Fit only the critic on rollouts of the initial policy, so that its first values do not spoil a cloned policy."""
+        config = self.local
+        optimizer = torch.optim.Adam(self.network.value_parameters(), lr=config.critic_learning_rate)
+        self.network.train_value_only(True)
+        network = data_parallel(self.network, all_used=config.policies == 1)
+        for number in range(config.critic_rollouts):
+            self.collect_rollout()
+            self.compute_advantages()
+            for _ in range(config.n_epochs):
+                for data in self.rollout.minibatches(config.minibatch_size):
+                    optimizer.zero_grad()
+                    mse_loss(network(data.obs)[1], data.returns).backward()
+                    optimizer.step()
+            on_progress((number + 1) / config.critic_rollouts)
+        self.network.train_value_only(False)
+        self.stats, self.num_timesteps = RolloutStats(), 0
+
+    def value_fn(self, obs: Floats) -> Floats:
+        """Return the critic's value of each observation."""
+        with torch.inference_mode():
+            values: Floats = self.network.values(torch.from_numpy(obs)).numpy()
+        return values
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """Some decisions of a rollout."""
+
+    obs: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """The decisions of a rollout in arrays [steps, environments, ...], which are reused by the next one."""
+
+    obs: NDArray[np.float32]
+    masks: NDArray[np.bool_]
+    actions: NDArray[np.int64]
+    log_probs: NDArray[np.float32]
+    values: NDArray[np.float32]
+    rewards: NDArray[np.float32]
+    episode_starts: NDArray[np.float32]
+    advantages: NDArray[np.float32]
+    returns: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, n_steps: int, num_envs: int, actions: int) -> "Rollout":
+        """Return a rollout whose values are not set yet."""
+        shape = (n_steps, num_envs)
+        scalars = (np.empty(shape, dtype=np.float32) for _ in range(6))
+        return cls(np.empty((*shape, SIZE), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)
+
+    def minibatches(self, size: int) -> Iterator[Minibatch]:
+        """Yield all decisions in random order, `size` at a time."""
+        arrays = (self.obs, self.masks, self.actions, self.log_probs, self.advantages, self.returns)
+        flat = [torch.from_numpy(array).flatten(0, 1) for array in arrays]
+        for rows in torch.randperm(self.actions.size).split(size):
+            yield Minibatch(*(array.index_select(0, rows) for array in flat))
+
+    def explained_variance(self) -> float:
+        """Return the fraction of the returns' variance that the values explain; NaN if the returns are constant."""
+        variance = np.var(self.returns)
+        return float(1 - np.var(self.returns - self.values) / variance) if variance else float("nan")
+
+
+def make_games(config: TrainConfig, reward: ShapedReward) -> BatchedGames:
+    """Create the games of one process, divided among the rule sets.
+
+    Raises:
+        TetrarchiaError: If a rollout does not fit into the memory of this machine.
+    """
+    actions = config.network_config.actions
+    needed = config.num_envs * (config.n_steps * (4 * SIZE + actions) + 4 * (4 * SIZE + batch.GAME.itemsize))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
+    if needed > memory:
+        raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, more than this machine has")
+    options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rules]
+    return BatchedGames(config.num_envs, options, reward=reward, actions=config.actions)
+
+
+def training_reward(config: TrainConfig) -> ShapedReward:
+    """Return the reward at the beginning of a run."""
+    return shaped_reward(config.turn_discount, config.shaping_coef)
+
+
+def linear_schedule(first: float, last: float, progress: float) -> float:
+    """Interpolate between two values by the progress of the run, 0 to 1."""
+    return first + (last - first) * progress
+
+
+def mixed_precision(precision: str) -> AbstractContextManager[None]:
+    """Return a context in which matrix products use bfloat16, if that is the precision; sums and weights stay in float32.
+
+    Micikevicius et al., Mixed precision training (ICLR 2018); Kalamkar et al., A study of BFLOAT16 for deep learning training (2019).
+    """
+    context: AbstractContextManager[None] = torch.autocast(
+        "cpu",
+        torch.bfloat16,
+        enabled=precision == "bfloat16",
+        cache_enabled=False,  # cached weights would outlive their update
+    )
+    return context
+
+
+def sample_actions(log_probs: Tensor) -> Tensor:
+    """Sample an action per row by inverse transform sampling, which is several times faster than `torch.multinomial`."""
+    sums = log_probs.double().exp().cumsum(dim=1)
+    points = torch.rand(len(sums), 1, dtype=torch.float64) * sums[:, -1:]
+    return (sums > points).to(torch.uint8).argmax(dim=1)
