@@ -16,8 +16,9 @@ import numpy as np
 from msgspec.structs import asdict, astuple
 
 from tetrarchia_agents import make_agent
-from tetrarchia_env import batch
+from tetrarchia_env import batch, variants
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, PACKAGED, PICTURE, SPACES, BoardFile, read
+from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.heuristic import FEATURES, load_weights
 from tetrarchia_env.notation import ACTION_TEXTS
 from tetrarchia_env.observation import BY_SPACE, OBSERVATION, OTHERS
@@ -43,8 +44,8 @@ LEGAL_ACTION_GAMES = 1000
 # The rule of each kind of action by the beginning of its text; the longest match counts.
 RULES = {
     "end": "R4.8", "secure": "R4.5", "subdue": "R4.6", "calm": "R4.6", "sail": "R4.4", "fleet": "R2.6", "enter": "R3.2", "move": "R4.1",
-    "attack": "R4.7", "attack PIRATES": "R11.2", "imperivm": "R10.1", "boost": "R10.1", "block": "R10.1", "accept": "R10.1",
-    "take": "R10.4", "give": "R10.4", "dux": "R11.1", "dux attack PIRATES": "R11.2", "order": "R10.1",
+    "attack": "R4.7",
+    **{text.partition(" {")[0]: rule.rule for rule in (*variants.VARIANTS, *variants.MODULES) for text in rule.actions.values()},
 }  # fmt: skip
 
 
@@ -147,9 +148,7 @@ def legal_action_table() -> str:
     """Number of legal actions per decision in games of `greedy`."""
 
     def rows() -> Iterator[Sequence[object]]:
-        every = Options(
-            variants=("imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"), modules=("dux", "pirates", "goths")
-        )
+        every = Options(variants=VARIANTS, modules=MODULES)
         for label, options in (("base game, level 4211", Options()), ("all variants and modules, level 4211", every)):
             counts = legal_action_counts(options)
             yield label, f"{len(counts):,}", f"{counts.mean():.1f}", f"{np.median(counts):.0f}", counts.max()

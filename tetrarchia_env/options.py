@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from tetrarchia_env import variants
 from tetrarchia_env.engine.scenarios import SCENARIOS, scenario_row
 from tetrarchia_env.engine.state import GAME, MODULES, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
@@ -40,8 +41,8 @@ class Options:
     Args:
         level: Four digits (R2.1): tokens per Emperor, fleets, extra Revolts, initial armies. The default is "4211". A list draws one of
             its levels for each game.
-        variants: Any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10).
-        modules: Any of dux, pirates, goths (R11).
+        variants: Any names of `constants.VARIANTS` (R10).
+        modules: Any names of `constants.MODULES` (R11).
         scenario: One of carausian_revolt, danube_wars, mauretanian_war, great_persian_war (R12); it sets the level and the modules.
         fixed_setup: Place the Revolts in province 3 of each region (R2.7).
         max_turns: The game is truncated after this number of turns.
@@ -129,8 +130,10 @@ class Options:
 
     @property
     def needs_all_actions(self) -> bool:
-        """Whether variants or modules add actions to those of the base game."""
-        return not {"imperivm", "patres_patriae", "dux", "pirates"}.isdisjoint({*self.variants, *self.modules})
+        """Whether the variants and modules have actions that the base game does not have."""
+        return any(
+            rule.needs_all_actions for rule in (*variants.VARIANTS, *variants.MODULES) if rule.name in {*self.variants, *self.modules}
+        )
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments that make equal options, as JSON data."""

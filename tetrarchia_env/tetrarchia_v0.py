@@ -83,8 +83,8 @@ tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_se
                   reward="outcome", gamma=1.0, render_mode=None, mask="observation")
 ```
 
-`level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any of imperivm, mare_nostrvm, diarchia,
-patres_patriae, the_great. `modules`: any of dux, pirates, goths. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
+`level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
+`constants.VARIANTS`. `modules`: any names of `constants.MODULES`. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
 great_persian_war; sets level and modules. `fixed_setup`: R2.7. `max_turns`: truncates a game after this many turns. `reward`, `gamma`,
 `mask`: see above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
@@ -136,8 +136,8 @@ def env(
 
     Args:
         level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
-        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
-        modules: any of dux, pirates, goths (R11)
+        variants: any names of `constants.VARIANTS` (R10)
+        modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
         max_turns: truncate a game after this many turns
@@ -190,8 +190,8 @@ def parallel_env(
 
     Args:
         level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
-        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
-        modules: any of dux, pirates, goths (R11)
+        variants: any names of `constants.VARIANTS` (R10)
+        modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
         max_turns: truncate a game after this many turns
@@ -252,8 +252,8 @@ def sb3_vec_env(
     Args:
         num_envs: the number of games
         level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
-        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
-        modules: any of dux, pirates, goths (R11)
+        variants: any names of `constants.VARIANTS` (R10)
+        modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
         max_turns: truncate a game after this many turns

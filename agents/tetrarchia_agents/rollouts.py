@@ -136,8 +136,8 @@ def rollout(
         agents_seed: The seed of the agents' own randomness.
         options: The rules; instead of the following arguments.
         level: Four digits (R2.1), by default "4211"; or a list of levels from which one is drawn per game.
-        variants: Any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10).
-        modules: Any of dux, pirates, goths (R11).
+        variants: Any names of `constants.VARIANTS` (R10).
+        modules: Any names of `constants.MODULES` (R11).
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules.
         fixed_setup: Place the initial Revolts as in R2.7.
         max_turns: Truncate a game when this many turns are finished.

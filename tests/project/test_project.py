@@ -31,7 +31,7 @@ def imported_names(source: Path) -> set[str]:
 def may_import(name: str) -> bool:
     package, *inner = name.split(".")
     if package == "tetrarchia_env":
-        return inner[:1] in (["board"], ["engine"])
+        return inner[:1] in (["board"], ["engine"], ["variants"])
     return package in {"numpy", "numba", "llvmlite"} or package in sys.stdlib_module_names
 
 

@@ -28,7 +28,7 @@ def source_digest(*packages: Path) -> str:
     sources = sorted(path for package in packages for path in package.rglob("*.py"))
     for path in [board_path(), *sorted(packages[0].rglob("*.toml")), *sources]:
         content = path.read_bytes()
-        if path.suffix != ".py" or path.parent.name == "engine" or path.name == "board.py" or b"_jit import" in content:
+        if path.suffix != ".py" or path.parent.name == "engine" or path.name in ("board.py", "variants.py") or b"_jit import" in content:
             digest.update(path.name.encode() + content)
     return digest.hexdigest()[:16]
 

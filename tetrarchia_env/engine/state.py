@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from tetrarchia_env import variants
 from tetrarchia_env.board import EMPERORS, SPACES
 
 
@@ -33,11 +34,11 @@ FLEETS, ARRIVAL, ROMAN, BOOST, BLOCK, OVER, BARBARIAN, STRIKE, ADVANCE = numbers
 OUTCOMES = ("running", "won", "rome fell", "reserve empty", "truncated")
 RUNNING, WON, ROME_FELL, RESERVE_EMPTY, TRUNCATED = numbers(5)
 
-VARIANTS = ("imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great")
-IMPERIVM, MARE_NOSTRVM, DIARCHIA, PATRES_PATRIAE, THE_GREAT = 1, 2, 4, 8, 16
+VARIANTS = tuple(variant.name for variant in variants.VARIANTS)
+IMPERIVM, MARE_NOSTRVM, DIARCHIA, PATRES_PATRIAE, THE_GREAT = (variant.bit for variant in variants.VARIANTS)
 
-MODULES = ("dux", "pirates", "goths")
-DUX_MODULE, PIRATES_MODULE, GOTHS_MODULE = 1, 2, 4
+MODULES = tuple(module.name for module in variants.MODULES)
+DUX_MODULE, PIRATES_MODULE, GOTHS_MODULE = (module.bit for module in variants.MODULES)
 
 KINDS = ("army", "goths", "rebel")
 ARMY, GOTHS, REBEL = numbers(3)

@@ -35,8 +35,8 @@ class TetrarchiaVector(VectorEnv):
     Args:
         num_envs: the number of games
         level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
-        variants: any of imperivm, mare_nostrvm, diarchia, patres_patriae, the_great (R10)
-        modules: any of dux, pirates, goths (R11)
+        variants: any names of `constants.VARIANTS` (R10)
+        modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
         max_turns: truncate a game after this many turns

@@ -9,10 +9,13 @@ from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
+from tetrarchia_env.variants import MODULES, VARIANTS
 
 
-def _for_each_space(words: str) -> list[str]:
-    return [f"{words} {name}" for name in BOARD.names]
+def _expanded(template: str) -> list[str]:
+    """Return the texts of a template, one for each Emperor and space that it names."""
+    by_emperor = [template.replace("{emperor}", emperor) for emperor in EMPERORS] if "{emperor}" in template else [template]
+    return [text.replace("{space}", name) for text in by_emperor for name in (BOARD.names if "{space}" in text else [""])]
 
 
 def _sails() -> list[str]:
@@ -25,14 +28,9 @@ _BLOCKS = {
     a.SAIL: _sails(),
     a.FLEET: [f"fleet {zone}" for zone in BOARD.zones],
     a.ENTER_ROMA: ["enter ROMA", "enter capital"],
-    a.MOVE: _for_each_space("move"),
-    a.ATTACK: _for_each_space("attack"),
-    a.IMPERIVM_POWER: ["imperivm", "boost", "block", "accept", "take", "give", "attack PIRATES"],
-    a.DUX_DEPLOY: _for_each_space("dux deploy"),
-    a.DUX_MOVE: _for_each_space("dux move"),
-    a.DUX_ATTACK: _for_each_space("dux attack"),
-    a.DUX_SUBDUE: ["dux subdue", "dux calm", "dux attack PIRATES"],
-    a.ORDER: [text for emperor in EMPERORS for text in _for_each_space(f"order {emperor}")],
+    a.MOVE: _expanded("move {space}"),
+    a.ATTACK: _expanded("attack {space}"),
+    **{getattr(a, first): _expanded(text) for rule in (*VARIANTS, *MODULES) for first, text in rule.actions.items()},
 }
 ACTION_TEXTS: tuple[str, ...] = tuple(text for first in sorted(_BLOCKS) for text in _BLOCKS[first])
 _IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tetrarchia_agents.registry import AGENTS
+from tetrarchia_env import variants
 
 if TYPE_CHECKING:
     from tetrarchia_env.game import Policy
@@ -19,19 +20,8 @@ if TYPE_CHECKING:
 LEVEL_DIGITS = ("5432", "3210", "0123", "0123")  # R2.1, the easiest value of each digit first
 LEVELS = {"4211": "the normal level", "4200": "the beginners' level"}
 
-VARIANTS = {  # R10
-    "imperivm": "each Emperor has a power that costs one token",
-    "mare_nostrvm": "fleets in neighbouring zones join their coasts",
-    "diarchia": "the two Emperors of a couple support each other with their tokens",
-    "patres_patriae": "Diocletian may take a point from Galerius, Constantius may give one to Maximian",
-    "the_great": "victories bring glory, and after a won game perhaps a title",
-}
-
-MODULES = {  # R11
-    "dux": "a general who can be led by every Emperor in turn",
-    "pirates": "occupy a sea zone against your fleets; for levels with fewer than 3 fleets",
-    "goths": "a stronger army that crosses the borders III and IV",
-}
+VARIANTS = {variant.name: variant.help for variant in variants.VARIANTS}
+MODULES = {module.name: module.help for module in variants.MODULES}
 
 SCENARIOS = {  # R12
     "carausian_revolt": "a Rebel in BRITANNIA, and Pirates in the Atlantic",
