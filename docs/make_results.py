@@ -16,7 +16,7 @@ import yaml
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints
 from tetrarchia_env.files import write_text_atomic
 from tetrarchia_eval.match import team_label
-from tetrarchia_eval.page import SECTIONS, fill, load_results, section_results, win_rate_table, write_report
+from tetrarchia_eval.page import SECTIONS, fill, headline_agents, load_results, section_results, seeds, win_rate_table, write_report
 from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
@@ -27,7 +27,6 @@ from tetrarchia_train.publish import PUBLISHED_CURVE_FILE, TRIALS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
-MIN_README_GAMES = 1_000  # per level
 AGENT = "ppo"  # the agent of the checkpoints
 TIMED_PRESETS = ("ppo", "ppo-more")
 NOTE = "note.txt"  # in the folder of a trial with other code: what was different
@@ -87,11 +86,10 @@ def table(head: str, columns: str, rows: Iterable[str]) -> str:
 
 
 def readme_table() -> str:
-    """Return the win rates at the standard levels of agents with enough games."""
+    """Return the win rates of the most important agents at the standard levels, and the seeds."""
     matches = load_results(RESULTS)["main"]
     results = section_results(SECTIONS[0], matches)
-    few = {team_label(match.spec.agents) for match in matches.values() if match.spec.games < MIN_README_GAMES}
-    return win_rate_table(results, [team for team in results.games if team not in few]).markdown()
+    return f"{win_rate_table(results, headline_agents(results)).markdown()}\n{seeds(matches).capitalize()}."
 
 
 def cards() -> dict[Path, str]:

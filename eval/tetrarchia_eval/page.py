@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -30,7 +30,7 @@ from tetrarchia_eval.analysis import (
     win_rates_by_digit,
 )
 from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label, team_label
-from tetrarchia_eval.plots import bars, heat_map, save
+from tetrarchia_eval.plots import bars, dots, heat_map, save
 from tetrarchia_eval.report import (
     DECISIONS,
     EAST_WEST,
@@ -49,12 +49,13 @@ from tetrarchia_eval.report import (
     pair_plot,
 )
 from tetrarchia_eval.result_files import load_match
-from tetrarchia_eval.tables import Column, Table, escape_markdown, percent
+from tetrarchia_eval.tables import Cell, Column, Table, escape_markdown, percent
 
 Matches = Mapping[str, Match]  # by file name, e.g. results/main/planner.jsonl
 PairOfTeam = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # label of a mixed team, and the agents it is compared with
 FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
+HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
 LADDER_AGENT = re.compile(r"ppo(:candidates=\d+)?")  # whose matches at the standard levels are part of the ladder
 PLOTS = "pictures/results"  # next to the page
 MAX_OPEN_ROWS = 12  # longer tables are folded
@@ -164,8 +165,13 @@ SECTIONS = (
 def comparison_section(section: Section, matches: Matches, plots: Path) -> dict[str, str]:
     """Return win rates, comparisons, endings, scores and commands of a section."""
     results = section_results(section, matches)
-    title = f"{section.title}\n{count_games(results.games)}"
-    plot = bars(title, results.win_rates(), "level" if section.is_by_level else "")
+    if section.folder == "main":
+        shown = {team: results.games[team] for team in headline_agents(results)}
+        title = f"{section.title}\n{count_games(shown)}"
+        plot = dots(title, {team: results.win_rates()[team] for team in shown}, section.place_kind)
+    else:
+        title = f"{section.title}\n{count_games(results.games)}"
+        plot = bars(title, results.win_rates(), section.place_kind if section.is_by_level else "")
     tests = results.comparisons(combinations(results.games, 2))
     tables = {
         "comparisons": folded(f"{len(tests)} comparisons", comparison_table(tests, section.place_kind)) if tests else "",
@@ -174,7 +180,8 @@ def comparison_section(section: Section, matches: Matches, plots: Path) -> dict[
         "commands": commands(matches),
     }
     caption = f"{count_games(results.games)}, {seeds(matches)}."
-    rates = f"{win_rate_table(results).markdown()}\n{caption}\n\n{save_plot(plot, title, plots, section.plot)}"
+    table = win_rate_table(results, has_time=section.folder == "ladder").markdown()
+    rates = f"{table}\n{caption}\n\n{save_plot(plot, title, plots, section.plot)}"
     return {f"{section.folder} {name}": part for name, part in {"rates": rates, **tables}.items()}
 
 
@@ -198,16 +205,31 @@ def best_first(results: Results) -> Results:
     return Results({team: results.games[team] for team in teams}, results.places, results.place_kind)
 
 
-def win_rate_table(results: Results, teams: Sequence[str] | None = None) -> Table:
-    """Return agents in rows and places in columns with the time per decision; many places are rows instead."""
+def headline_agents(results: Results) -> list[str]:
+    """Return the agents that a newcomer needs, best first; all of them if none of these was played."""
+    return [team for team in results.games if team in HEADLINE_AGENTS] or list(results.games)
+
+
+def win_rate_table(results: Results, teams: Sequence[str] | None = None, *, has_time: bool = False) -> Table:
+    """Return agents in rows and places in columns; many places are rows instead.
+
+    Args:
+        results: The games.
+        teams: Agents to show, by default all.
+        has_time: Whether to add the time per decision.
+    """
     shown = list(results.games) if teams is None else teams
     rates, places = results.win_rates(), results.places
     if len(places) > MAX_COLUMN_PLACES:
         columns = [Column(""), *(Column(team, percent) for team in shown)]
         return Table(columns, [[place, *(rates[team].get(place) for team in shown)] for place in places])
-    times = {team: float(np.mean([one.milliseconds for one in results.summaries[team].values()])) for team in shown}
-    columns = [Column("agent"), *(Column(place, percent) for place in places), MILLISECONDS[0]]
-    return Table(columns, [[team, *(rates[team].get(place) for place in places), times[team]] for team in shown])
+    columns = [Column("agent"), Column(f"games per {results.place_kind}"), *(Column(place, percent) for place in places)]
+    rows: list[list[Cell]] = [[team, games_per_place(results.games[team]), *(rates[team].get(place) for place in places)] for team in shown]
+    if has_time:
+        columns.append(MILLISECONDS[0])
+        for team, row in zip(shown, rows, strict=True):
+            row.append(float(np.mean([one.milliseconds for one in results.summaries[team].values()])))
+    return Table(columns, rows)
 
 
 def sweep_section(matches: Matches, plots: Path) -> dict[str, str]:
@@ -352,8 +374,17 @@ def check_same_rules(matches: Matches) -> None:
 
 def count_games(by_team: GamesByTeam) -> str:
     """Return the number of games of each team at each place."""
-    counts = sorted({len(games) for found in by_team.values() for games in found.values()})
-    return f"{counts[0]:,} games each" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} games each"
+    return f"{_span(len(games) for found in by_team.values() for games in found.values())} games each"
+
+
+def games_per_place(games: Mapping[str, Sequence[Any]]) -> str:
+    """Return the number of games of one team at each place."""
+    return _span(map(len, games.values()))
+
+
+def _span(counts: Iterable[int]) -> str:
+    found = sorted(set(counts))
+    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
 
 
 def seeds(matches: Matches) -> str:

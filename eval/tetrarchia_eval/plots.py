@@ -1,4 +1,4 @@
-"""Plots of results as PNG or SVG: heat maps of levels, bars with intervals, matrices of cross-play, learning curves.
+"""Plots of results as PNG or SVG: heat maps of levels, bars and dots with intervals, matrices of cross-play, learning curves.
 
 The same numbers give the same bytes. Maps use viridis, bars the colors of Okabe and Ito, and every value is also
 written as text.
@@ -29,6 +29,8 @@ WIDTH_IN = 8.0
 PNG_DPI = 150
 LEGEND_CHARACTERS = 64  # per line
 TITLE_CHARACTERS = 60  # per line
+DODGE = 0.06  # between the dots of two agents, in places
+LABEL_GAP = 5.0  # between two labels at the end of lines, in percentage points
 STYLE = {
     "font.family": "DejaVu Sans",  # part of matplotlib: the same on every machine
     "font.size": 12,
@@ -146,6 +148,39 @@ def bars(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
         axes.grid(axis="x", color=EMPTY)
         axes.set_axisbelow(True)
         axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=columns, frameon=False, handlelength=1.2, columnspacing=1.4)
+    return plot
+
+
+def dots(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "") -> Figure:
+    """Draw win rates of agents by place: a dot with its interval per agent and place, and the agent's name next to its last dot."""
+    places = list(dict.fromkeys(place for found in rates.values() for place in found))
+    with _style():
+        plot, axes = _figure(title, 0.72 * WIDTH_IN)
+        ends = []  # rate, name and place of each agent's last dot
+        for number, (agent, found) in enumerate(rates.items()):
+            color = COLORS[number % len(COLORS)]
+            shift = DODGE * (number - (len(rates) - 1) / 2)  # so that intervals do not hide each other
+            x, values = [places.index(place) + shift for place in found], [100 * rate.value for rate in found.values()]
+            errors = [
+                [100 * (rate.value - rate.low) for rate in found.values()],
+                [100 * (rate.high - rate.value) for rate in found.values()],
+            ]
+            axes.plot(x, values, color=color, linewidth=1, alpha=0.45)
+            axes.errorbar(x, values, np.maximum(errors, 0), fmt="o", color=color, markersize=6, elinewidth=1.6, capsize=3)
+            ends.append((values[-1], agent, x[-1]))
+        height = -np.inf  # of the last label
+        for value, agent, x_end in sorted(ends):
+            height = max(value, height + LABEL_GAP)
+            axes.annotate(f"{agent}  {value:.1f}", (x_end, height), (12, 0), textcoords="offset points", va="center")
+        axes.set_xticks(range(len(places)), [place.replace("_", " ") for place in places])
+        axes.set_xlim(-0.4, len(places) - 0.6)
+        axes.set_ylim(-3, 103)
+        axes.set_xlabel(label)
+        axes.set_ylabel("games won, in % (lines: 95 % intervals)")
+        axes.tick_params(axis="x", length=0)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", color=EMPTY)
+        axes.set_axisbelow(True)
     return plot
 
 

@@ -28,8 +28,9 @@ from tetrarchia_eval.analysis import (
 from tetrarchia_eval.console import Part
 from tetrarchia_eval.match import Match, MatchSpec, rules_label
 from tetrarchia_eval.plots import bars, heat_map, matrix_plot
-from tetrarchia_eval.statistics import Estimate
+from tetrarchia_eval.statistics import SIGN_FLIPS, Estimate
 from tetrarchia_eval.tables import (
+    MIN_P_SHOWN,
     Cell,
     Column,
     Table,
@@ -121,10 +122,24 @@ def comparison_table(tests: Sequence[Comparison], place_kind: str, team: str = "
         Column("difference", percentage_points),
         Column("p", p_value),
         Column("score", mean_difference),
-        Column("p, score", p_value),
+        Column("p, score", sign_flip_p(len(tests))),
     ]
     columns = [*map(Column, (place_kind, team, "against", "pairs")), *differences]
     return Table(columns, [(one.where, one.first, one.second, one.wins.pairs, *comparison_cells(one)) for one in tests])
+
+
+def sign_flip_p(tests: int) -> Callable[[Cell], str]:
+    """Return the format of p-values of the sign-flip test after Holm's correction for a number of tests.
+
+    The test draws a fixed number of random signs, so that its p-values have a minimum: it is written as a bound, ``<= 0.0022``.
+    """
+    minimum = min(1.0, tests / (1 + SIGN_FLIPS))
+
+    def text(cell: Cell) -> str:
+        assert isinstance(cell, float)
+        return f"<= {p_value(cell)}" if MIN_P_SHOWN <= cell <= minimum * (1 + 1e-9) else p_value(cell)
+
+    return text
 
 
 def comparison_cells(one: Comparison) -> tuple[Cell, ...]:
@@ -194,14 +209,14 @@ class ComparisonReport:
             yield Table([table.columns[0], *table.columns[2:]], [[row[0], *row[2:]] for row in table.rows])
             return
 
-        def p(value: float) -> str:
-            return f"p {p_value(value)}" if p_value(value).startswith("<") else f"p = {p_value(value)}"
+        def p(text: str) -> str:
+            return f"p {text}" if text.startswith("<") else f"p = {text}"
 
         (one,) = tests
         yield (
             f"{one.first} minus {one.second} on the same {one.wins.pairs:,} seeds: "
-            f"games won {percentage_points(one.wins.difference)} percentage points, {p(one.wins.p)} (McNemar's exact test); "
-            f"score {mean_difference(one.score.difference)}, {p(one.score.p)} (sign-flip test)."
+            f"games won {percentage_points(one.wins.difference)} percentage points, {p(p_value(one.wins.p))} (McNemar's exact test); "
+            f"score {mean_difference(one.score.difference)}, {p(sign_flip_p(1)(one.score.p))} (sign-flip test)."
         )
 
     def table(self) -> Table:
@@ -211,7 +226,12 @@ class ComparisonReport:
             return table
         found = {(one.where, one.second): comparison_cells(one) for one in self._results.comparisons(self._pairs)}
         minus = f"{self._first} minus this"
-        formats = {f"{minus}, won": percentage_points, "p": p_value, f"{minus}, score": mean_difference, "p, score": p_value}
+        formats = {
+            f"{minus}, won": percentage_points,
+            "p": p_value,
+            f"{minus}, score": mean_difference,
+            "p, score": sign_flip_p(len(found)),
+        }
         more = [Column(title, text) for title, text in formats.items()]
         rows = [[*row, *found.get((str(row[0]), str(row[1])), (None,) * len(more))] for row in table.rows]
         return Table([*table.columns, *more], rows)

@@ -16,7 +16,8 @@ from tetrarchia_eval.analysis import ad_hoc_teams, compare_games, level_grid, pa
 from tetrarchia_eval.console import ProgressTracker, show
 from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS, Match, repeat_command, rules_label, team_label
 from tetrarchia_eval.page import fill, write_report
-from tetrarchia_eval.plots import bars, heat_map, matrix_plot, save
+from tetrarchia_eval.plots import bars, dots, heat_map, matrix_plot, save
+from tetrarchia_eval.report import sign_flip_p
 from tetrarchia_eval.result_files import load_match
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import (
@@ -87,6 +88,9 @@ def page_of(results: Path) -> Path:
         (mean_difference(0.5), "+0.50"),
         (p_value(0.0123), "0.0123"),
         (p_value(0.0), "< 0.0001"),
+        (sign_flip_p(220)(0.0022), "<= 0.0022"),
+        (sign_flip_p(220)(0.0023), "0.0023"),
+        (sign_flip_p(1)(0.00001), "< 0.0001"),
     ],
 )
 def test_cell_formats(written: str, text: str) -> None:
@@ -199,6 +203,7 @@ def plots() -> dict[str, Any]:
     matrix = pair_matrix([match(team.agents) for team in pair_teams(["strong", "weak"])[1:]])
     return {
         "bars": bars("Win rates", rates, "level"),
+        "dots": dots("Win rates", rates, "level"),
         "heat": heat_map("81 levels", level_grid(dict.fromkeys(RULEBOOK_LEVELS[:80], 0.5))),
         "all": heat_map("256 levels", level_grid(dict.fromkeys(ALL_LEVELS, 0.25))),
         "matrix": matrix_plot("Pairs", matrix, "East", "West"),
@@ -264,7 +269,7 @@ def test_page_has_the_numbers_of_the_files_and_the_commands(page: Path) -> None:
     text, results = page.read_text(encoding="utf-8"), page.parents[1] / "results"
     strong, weak = (load_match(results / f"main/{name}.jsonl").games for name in ("strong", "weak"))
     rates = [percent(summarize(games).win_rate) for games in (strong[:40], strong[40:])]
-    assert f"| strong | {rates[0]} | {rates[1]} |" in text
+    assert f"| strong | 40 | {rates[0]} | {rates[1]} |" in text
     assert "tetrarchia eval --agents weak --level 4200,4222 --games 40 --seed 0 --out results/main/weak.jsonl" in text
     assert "strong `0123456789ab`, weak `0123456789ab`" in text
     assert text.count("tetrarchia eval ") == len(list(results.rglob("*.jsonl")))
