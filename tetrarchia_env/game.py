@@ -50,7 +50,7 @@ class GameState:
 
     def is_legal(self, action: object) -> bool:
         """Return whether `action` is the id of a legal action."""
-        if not isinstance(action, int | np.integer) or isinstance(action, bool):
+        if type(action) is not int and not isinstance(action, np.integer):
             return False
         return bool(0 <= action < ACTIONS and self.masks[0, action])
 

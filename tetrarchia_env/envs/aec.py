@@ -23,7 +23,6 @@ from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.options import Options
 
 PETTINGZOO_TEST_OPTIONS = {"options": 1}  # PettingZoo's conformance test passes these to reset
-NO_REWARDS = (0.0,) * len(EMPERORS)
 
 
 class TetrarchiaAEC(BaseEnv, AECEnv):
@@ -115,9 +114,9 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
                 self._was_dead_step(action)
                 return
             self.check_legal(action)
-            is_over = self.play(action)  # type: ignore[arg-type]  # an id, as checked
-            rewards = emperor_rewards(self.reward, self.position)[0].tolist() if is_over or self.pays_every_step else NO_REWARDS
-            self.rewards = dict(zip(EMPERORS, rewards, strict=True))
+            self.rewards = dict.fromkeys(EMPERORS, 0.0)
+            if self.play(action) or self.pays_every_step:  # type: ignore[arg-type]  # an id, as checked
+                self.rewards = dict(zip(EMPERORS, emperor_rewards(self.reward, self.position)[0].tolist(), strict=True))
             self._cumulative_rewards[agent] = 0.0
             self._accumulate_rewards()
             self._sync_agents()
