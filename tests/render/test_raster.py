@@ -55,7 +55,7 @@ def test_pixels_show_a_piece_in_its_place_only(name: str) -> None:
     changes, place = SHOWN[name]
     before, after = draw_rgb(changed(), width=WIDTH), draw_rgb(changed(**changes), width=WIDTH)
     differs = (before != after).any(axis=2)
-    differs[:, round(WIDTH * theme.MAP_WIDTH / theme.WIDTH) :] = False  # the panel tells of it too
+    differs[:, round(WIDTH * theme.MAP_WIDTH / theme.WIDTH) :] = False  # it is also in the panel
     assert np.count_nonzero(differs) > 60
     around(differs, *place_of(place), 44)[:] = False
     assert not differs.any()
@@ -122,7 +122,7 @@ def test_a_frame_belongs_to_the_caller() -> None:
 @pytest.mark.parametrize("missing", ["resvg_py", "PIL.Image"])
 def test_missing_library_is_named_with_the_way_to_get_it(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ValueError, match=r"pip install \"tetrarchia\[render\]\""):
+    with pytest.raises(ValueError, match=r"rendering needs the package \w+: pip install"):
         raster._rasterise(document("", 10))
 
 

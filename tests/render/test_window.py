@@ -1,4 +1,4 @@
-"""The window: when it opens and shows, copies beside it, keys; no display, no waiting (conftest.py)."""
+"""The window: opening, rendering, copies and keys, without a display or delays (conftest.py)."""
 
 import copy
 import pickle
@@ -16,8 +16,8 @@ from helpers.random_games import random_game
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.game import Game
 from tetrarchia_env.render import window as windows
-from tetrarchia_env.render.film import save_film
 from tetrarchia_env.render.frames import Frame
+from tetrarchia_env.render.video import save_video
 from tetrarchia_env.render.window import Window, open_window
 
 pygame = pytest.importorskip("pygame")
@@ -181,23 +181,23 @@ def frame_at(frames: list[Frame]) -> Callable[[int], Frame]:
     ],
 )
 def test_keys_of_a_show(monkeypatch: pytest.MonkeyPatch, keys: str, numbers: list[int]) -> None:
-    monkeypatch.setattr(windows, "PATIENCE", 0.01)
+    monkeypatch.setattr(windows, "REDRAW_S", 0.01)
     person = Person(monkeypatch, keys)
     open_window(frame_at(random_game()), 64)
     assert person.numbers == numbers
 
 
 def test_a_show_stops_at_its_end_and_tells_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "PATIENCE", 0.01)
+    monkeypatch.setattr(windows, "REDRAW_S", 0.01)
     person = Person(monkeypatch, "- + - wait wait wait wait right left q")
     open_window(frame_at(random_game()[:3]), 64)
     assert person.numbers == [0, 0, 0, 0, 1, 2, 2, 2, 2, 1]
-    assert [title.split(" · ")[2] for title in person.titles[:4]] == ["64 a second", "32 a second", "64 a second", "32 a second"]
+    assert [title.split(" · ")[2] for title in person.titles[:4]] == ["64 per second", "32 per second", "64 per second", "32 per second"]
     assert "paused" in person.titles[-1]
 
 
 @pytest.mark.parametrize("speed", [0, -1, 2000, float("nan")])
 def test_a_speed_that_cannot_be_is_refused(speed: float, tmp_path: Path) -> None:
-    for watch in (lambda: open_window(Game(seed=1).frame, speed), lambda: save_film([], tmp_path / "game.gif", speed)):
+    for watch in (lambda: open_window(Game(seed=1).frame, speed), lambda: save_video([], tmp_path / "game.gif", speed)):
         with pytest.raises(ValueError, match="actions per second"):
             watch()

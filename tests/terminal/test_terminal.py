@@ -243,7 +243,7 @@ def test_closed_pipe_is_not_an_error() -> None:
 def test_unknown_video_format_is_refused_before_the_game(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, command: str
 ) -> None:
-    pytest.importorskip("tetrarchia_env.render.film")
+    pytest.importorskip("tetrarchia_env.render.video")
     files = [str(replay_file)] if command == "replay" else []
     assert main_with(monkeypatch, command, *files, "--video", "game.xyz") == 2
     shown = capsys.readouterr()

@@ -61,7 +61,7 @@ EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "rewar
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
 EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
 MAX_ENVS = 1 << 24
-SHARE_SCALE = 1 << 20  # the integer that stands for initial_state_share = 1
+SHARE_SCALE = 1 << 20  # the integer for initial_state_share = 1
 
 
 class ResetConfig(NamedTuple):

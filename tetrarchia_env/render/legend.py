@@ -1,4 +1,4 @@
-"""What the signs mean, in the Sahara, where nothing happens."""
+"""The legend, drawn in the empty space of the Sahara."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -13,7 +13,7 @@ LEFT, TOP, ROW = 262, 628, 19
 
 @cache
 def legend() -> str:
-    """The regions, the links and the pieces."""
+    """Return the legend of regions, links and pieces."""
     return group(*_regions(), *_links(), *_pieces(), class_="legend")
 
 

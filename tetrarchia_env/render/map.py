@@ -1,4 +1,4 @@
-"""What never moves: land, sea, links, spaces and their names."""
+"""The static map: land, sea, links, spaces and their names."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -9,7 +9,7 @@ from tetrarchia_env.render import coasts, theme
 from tetrarchia_env.render.pieces import emperor_form, letter
 from tetrarchia_env.render.shapes import Point, box, circle, closed, group, line, path, smooth, text
 
-# Where a name stands when there is no room below its space: the side, and how far the words move from there.
+# Positions of names that do not fit below their space: the side, and the offset.
 NAME_SIDES: dict[str, tuple[str, float, float]] = {
     "SICILIA": ("right", 0, 12),
     "ETRVRIA": ("left", 0, 0),
@@ -25,7 +25,7 @@ HEAD = 11  # length of an arrow's head
 
 @cache
 def static_map() -> str:
-    """The whole map; it is the same for every game, and made once."""
+    """Return the map, which is the same for every game and cached."""
     return group(
         _land(), _sea(), _sea_names(), group(*_links(), class_="links"), group(*_arrows(), class_="arrows"), *map(_space, range(SPACES)),
         *map(_name, range(SPACES)), class_="map",
@@ -33,7 +33,7 @@ def static_map() -> str:
 
 
 def at(space: int) -> Point:
-    """The centre of a space."""
+    """Return the centre of a space."""
     x, y = BOARD.xy[space].tolist()
     return x, y
 
@@ -45,7 +45,7 @@ def _land() -> str:
 
 
 def _sea() -> str:
-    """The sea covers everything but the land: a sheet with holes, so that frontiers may end anywhere in the water."""
+    """Return the sea as a sheet with holes for the land, so that frontiers may end anywhere in the water."""
     islands = [*coasts.ISLANDS.values(), *coasts.ITALIAN_ISLANDS.values()]
     outlines = " ".join(smooth(points) for points in (coasts.MAINLAND, coasts.BRITAIN, *islands))
     sheet = closed([(-40, -40), (1040, -40), (1040, 740), (-40, 740)])
@@ -80,7 +80,7 @@ def _link(start: Point, end: Point, broken: bool) -> str:
 
 
 def _arrows() -> Iterable[str]:
-    """On each link that armies follow, a head for each region whose army comes this way."""
+    """Return an arrow head on each link that armies follow, one for each region of origin."""
     steps: dict[tuple[int, int], list[int]] = {}
     for region, row in enumerate(BOARD.next_step.tolist(), start=1):
         for here in range(SPACES):
@@ -91,7 +91,7 @@ def _arrows() -> Iterable[str]:
 
 
 def _heads(start: Point, end: Point, regions: list[int]) -> Iterable[str]:
-    """Side by side near the middle, nearer to the lower end: the upper one's name stands below it."""
+    """Return places side by side near the middle of the link, nearer to the lower end, clear of the upper space's name."""
     (x1, y1), (x2, y2) = start, end
     length, turn = hypot(x2 - x1, y2 - y1), degrees(atan2(y2 - y1, x2 - x1))
     apart = min(0.8 * HEAD, (length - 2.4 * theme.RADIUS) / len(regions))
@@ -109,7 +109,7 @@ def _space(space: int) -> str:
 
 
 def _border(space: int) -> str:
-    """A fort with the numeral of the region behind it."""
+    """Return a fort with the numeral of the region behind it."""
     region = int(BOARD.region[space])
     walls = "M-17 17V-19H-11V-14H-6V-19H6V-14H11V-19H17V17Z"
     return path(walls, fill=theme.TINTS[region], stroke=theme.INK, stroke_width=2) + letter(
@@ -136,7 +136,7 @@ def _number(region: int, number: int, radius: float) -> str:
 
 
 def _capital(emperor: str) -> str:
-    """A ring in his colour around his printed token (R1.5)."""
+    """Return a ring in the Emperor's colour around the printed token (R1.5)."""
     look = theme.EMPEROR_LOOKS[emperor]
     ring = circle(0, 0, theme.RADIUS + 2, fill=theme.PAPER, stroke=theme.INK, stroke_width=1)
     colour = circle(0, 0, theme.RADIUS - 0.3, fill="none", stroke=look.fill, stroke_width=3.6)
@@ -145,7 +145,7 @@ def _capital(emperor: str) -> str:
 
 
 def _roma() -> str:
-    """All four colours: the printed token of every Emperor (R1.5)."""
+    """Return the printed token of every Emperor, in all four colours (R1.5)."""
     radius = theme.RADIUS + 4
     quarter = f"M0 0V{-radius}A{radius} {radius} 0 0 1 {radius} 0Z"
     looks = list(theme.EMPEROR_LOOKS.values())
@@ -156,7 +156,7 @@ def _roma() -> str:
 
 
 def _name(space: int) -> str:
-    """One line a word, with a halo that keeps it legible on links."""
+    """Return a name with one line per word and a halo that keeps it legible on links."""
     x, y = at(space)
     words = BOARD.names[space].split()
     side, right, down = NAME_SIDES.get(BOARD.names[space], ("below", 0, 0))
@@ -171,7 +171,7 @@ def _name(space: int) -> str:
 
 
 def _name_start(side: str, radius: float, lines: int) -> Point:
-    """Where the first line's foot begins, from the centre of the space."""
+    """Return the offset of the first baseline from the centre of the space."""
     middle = 4 - LINE * (lines - 1) / 2
     places = {
         "below": (0.0, radius + 9.5),

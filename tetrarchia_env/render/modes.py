@@ -1,4 +1,4 @@
-"""A game drawn as a render mode asks for it."""
+"""Drawings by render mode."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,6 +11,6 @@ Drawing = str | Pixels
 
 
 def draw_as(mode: str, snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "") -> Drawing:
-    """Text for `ansi`, a document for `svg`, pixels for `rgb_array`."""
+    """Return text for `ansi`, a document for `svg`, pixels for `rgb_array`."""
     drawings: dict[str, Callable[..., Drawing]] = {"ansi": draw_text, "svg": draw_svg, "rgb_array": draw_rgb}
     return drawings[mode](snapshot, story=story, dice=dice)

@@ -18,13 +18,13 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import panel, theme
+from tetrarchia_env.render.analysis import check_analysis, curve, marks, position_analysis, turn_line
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
 from tetrarchia_env.render.svg import pieces
-from tetrarchia_env.render.thoughts import check_analysis, curve, marks, thoughts, turn_line
-from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 SYMBOL_VIEW_BOX = "-16 -18 32 36"  # of a piece in the panel
 LOOK = attributes(font_family=theme.FONT, text_anchor="middle")
@@ -66,7 +66,7 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
     if analysis:
         check_analysis(analysis, len(frames))
     judged = analysis if analysis and analysis.decisions else None
-    shown = [places(frame) | ({"analysis": thoughts(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
+    shown = [places(frame) | ({"analysis": position_analysis(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
     first = {place: "".join(parts) for place, parts in shown[0].items()}
     section = (
         f'<section id="analysis" aria-label="Position analysis by {clean(judged.critic)}">{first.pop("analysis")}</section>'
@@ -133,7 +133,7 @@ def places(frame: Shown) -> Places:
 
 
 def words(frame: Shown) -> Places:
-    """What it shows beside the map."""
+    """Return the parts of the panel and the heading."""
     snapshot = frame.snapshot
     return {
         "head": [_head(snapshot), _score(snapshot)],

@@ -1,4 +1,4 @@
-"""The panel at the right: whose turn it is, what everybody has, the dice, the score and what just happened."""
+"""The panel at the right: Emperors and their supplies, reserve, dice, score and the latest events."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -7,9 +7,9 @@ from textwrap import wrap
 from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import Part, attributes, box, circle, group, line, path, star, text
-from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
 
 LEFT, RIGHT = theme.MAP_WIDTH + 16, theme.WIDTH - 16
 INNER = RIGHT - LEFT
@@ -22,12 +22,12 @@ LINES = (theme.HEIGHT - EVENTS - 24) // STORY_LINE
 LOSS, OLD = "#8e1b12", "#5d554a"
 
 ENDING_COLOURS = {"won": "#2c6e2f", "rome fell": LOSS, "reserve empty": LOSS, "truncated": "#5a5a5a"}
-LOW = 3  # so few tokens in the reserve are shown as a danger
+LOW = 3  # a reserve of this many tokens or fewer is shown in red
 
 
 @cache
 def static_panel() -> str:
-    """Paper, lines and headings."""
+    """Return the static background with lines and headings."""
     rules = [line((LEFT, y), (RIGHT, y), stroke=theme.FAINT, stroke_width=0.6) for y in (BOX - 14, STATE - 14, EVENTS - 14)]
     return group(
         box(theme.MAP_WIDTH, 0, theme.PANEL_WIDTH, theme.HEIGHT, fill=theme.PAPER),
@@ -41,7 +41,7 @@ def static_panel() -> str:
 
 
 def draw_panel(snapshot: Snapshot, story: Sequence[str], dice: str) -> Iterable[Part]:
-    """Everything in the panel that changes, from top to bottom."""
+    """Return the changing parts of the panel, from top to bottom."""
     yield _part(_head(snapshot), 36, ROWS - 42, class_="head")
     for row, emperor in enumerate(EMPERORS):
         yield _part(_emperor(snapshot, emperor), ROWS + ROW * row, ROW, class_="row", data_emperor=emperor)
@@ -103,7 +103,7 @@ def _highlight() -> str:
 
 
 def _supply(emperor: str, count: int) -> str:
-    """His tokens not yet placed."""
+    """Return the supply of tokens."""
     tokens = [group(token(emperor), at=(39 + 12.5 * k, 39), scale=0.44) for k in range(count)]
     return group(*tokens, class_="supply", data_count=count) if count else _say(34, 42, "no tokens", 9, fill=theme.FAINT, class_="supply")
 
@@ -117,7 +117,7 @@ def _glory(count: int) -> str:
 
 
 def _points(ip: int) -> str:
-    """IP left, as a number and as dots."""
+    """Return the remaining IP as a number and as dots."""
     dots = [circle(INNER - 6 - 11 * k, 34, 4, fill=theme.PVRPLE) for k in range(min(ip, 8))]
     return group(text(INNER - 20, 20, f"{ip} IP", 15, fill=theme.PVRPLE, font_weight="bold"), *dots, class_="ip", data_count=ip)
 
@@ -132,13 +132,13 @@ def _reserve(snapshot: Snapshot) -> str:
 
 
 def _stock(kind: str, piece: str, count: int, x: float) -> str:
-    """How many are left; red when tokens are about to run out, because then the game is lost."""
+    """Return a count, in red when tokens are about to run out, which loses the game."""
     colour = LOSS if count <= LOW and kind != "armies" else theme.INK
     return group(piece, at=(x, 26), scale=0.9) + _say(x + 18, 31, str(count), 15, font_weight="bold", fill=colour, data_kind=kind)
 
 
 def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
-    """What stands below the reserve: head and words of each line."""
+    """Return the heading and text of each line below the reserve."""
     held = [name for name, kind in snapshot["tokens"].items() if BOARD.space_id(name) >= ROMAN_PROVINCES and kind in EMPERORS]
     yield "Borders held", f"{len(held)} of 6"
     yield "Last dice", dice or "none yet"
@@ -161,7 +161,7 @@ def _short(words: str) -> str:
 
 
 def _lines(story: Sequence[str]) -> list[tuple[str, bool, bool]]:
-    """The newest lines that fit: the words, whether they tell the newest event, whether they begin one."""
+    """Return the newest lines that fit: the text, whether it belongs to the newest event, whether it begins an event."""
     lines = [(part, k == len(story) - 1, n == 0) for k, event in enumerate(story) for n, part in enumerate(wrap(event, LETTERS))]
     return lines[-LINES:]
 

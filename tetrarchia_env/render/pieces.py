@@ -1,4 +1,4 @@
-"""What lies, stands and sails on the map. Every piece is drawn around the origin and then put in its place."""
+"""Pieces on the map: tokens, figures, armies and ships, each drawn around the origin."""
 
 from functools import cache
 
@@ -17,12 +17,12 @@ TICK = "M-3.4 0L-0.8 2.8L3.8 -3"
 
 
 def letter(words: str, size: float, fill: str, drop: float = 0.0) -> str:
-    """Bold words centred on the origin."""
+    """Return bold text centred on the origin."""
     return text(0, size * 0.36 + drop, words, size, fill=fill, font_weight="bold")
 
 
 def emperor_form(emperor: str, radius: float) -> str:
-    """The form and colour of his tokens."""
+    """Return the shape of an Emperor's tokens."""
     look = theme.EMPEROR_LOOKS[emperor]
     edge = {"fill": look.fill, "stroke": theme.INK, "stroke_width": 1.2}
     outlines = {"diamond": regular(4, radius * 1.2), "square": regular(4, radius * 1.24, 45), "hexagon": regular(6, radius * 1.06, 30)}
@@ -31,7 +31,7 @@ def emperor_form(emperor: str, radius: float) -> str:
 
 @cache
 def token(kind: str, radius: float = theme.TOKEN) -> str:
-    """Unrest, Revolt or an Emperor's token."""
+    """Return an Unrest, a Revolt or an Emperor's token."""
     if kind == "unrest":
         return circle(0, 0, radius, fill=theme.GREY, stroke=theme.INK, stroke_width=1.2) + letter("!", 1.4 * radius, theme.INK)
     if kind == "revolt":
@@ -43,7 +43,7 @@ def token(kind: str, radius: float = theme.TOKEN) -> str:
 
 @cache
 def figure(name: str, acting: bool = False) -> str:
-    """An Emperor or the Dux; who has the turn stands in a light."""
+    """Return an Emperor or the Dux; the Emperor whose turn it is has a halo."""
     emperor = theme.EMPEROR_LOOKS.get(name)
     fill, letters, sign = (emperor.fill, emperor.letters, emperor.letter) if emperor else (theme.DUX, theme.INK, "X")
     light = _light() if acting else ""
@@ -59,7 +59,7 @@ def _light() -> str:
 
 @cache
 def army(kind: str, origin: str) -> str:
-    """A shield with the region of origin: spears behind an army's, horns on the Goths', a flag on a Rebel's."""
+    """Return a shield with the region of origin: spears behind an army's, horns on the Goths', a flag on a Rebel's."""
     look = {"stroke": theme.INK, "stroke_width": 1.4, "stroke_linecap": "round", "stroke_linejoin": "round"}
     signs = {
         "army": path(SPEARS, fill="none", **look),
@@ -90,13 +90,13 @@ def _bones() -> str:
 
 
 def secured(radius: float = 22) -> str:
-    """A golden ring and a tick: this border is held."""
+    """Return a golden ring and a tick for a secured border."""
     ring = circle(0, 0, radius, fill=theme.GOLD, fill_opacity=0.55, stroke=theme.GOLD_EDGE, stroke_width=1.2)
     inner = circle(0, 0, radius - 2.6, fill="none", stroke=theme.GOLD, stroke_width=3.4)
     return ring + inner
 
 
 def tick() -> str:
-    """The mark of a held border."""
+    """Return the tick of a secured border."""
     mark = path(TICK, fill="none", stroke=theme.WHITE, stroke_width=2, stroke_linecap="round")
     return circle(0, 0, 6.4, fill="#2c6e2f", stroke=theme.WHITE, stroke_width=1) + mark

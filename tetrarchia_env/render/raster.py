@@ -1,30 +1,38 @@
-"""A game as pixels, by resvg: no system library, no display, and the fonts come with the package."""
+"""Pixels of a position, rendered by resvg without a display; the fonts are part of the package."""
 
 import io
 from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tetrarchia_env.extras import import_optional
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
-from tetrarchia_env.render.optional import library
 from tetrarchia_env.render.svg import cutting, document, ground, moving
 
 Pixels = NDArray[np.uint8]
 Patch = tuple[Pixels, NDArray[np.uint16]]  # colours, weakened where they are transparent; how much of the ground shows
 Reach = tuple[float, float, float, float]
+
+
+def optional(name: str) -> Any:
+    """Import a package of the extra `render`."""
+    return import_optional(name, "render", "rendering")
+
+
 FONTS = tuple(str(path) for path in sorted((Path(__file__).parent / "fonts").glob("*.ttf")))
 
 
 def draw_rgb(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", width: int = 900) -> Pixels:
-    """The picture of `draw_svg` as an array (height, width, 3).
+    """Return the picture of `draw_svg` as an array of shape (height, width, 3).
 
-    The ground is rasterised once for each width. Over it come small patches, one for each part that can change; most
-    of them were seen before, and kept: a frame takes a fifth of the time. Their places are rounded to half pixels.
+    The static map is rasterised once per width. Each part that can change is a small cached patch placed on it, rounded to half
+    pixels; this takes a fifth of the time of rasterising the whole picture.
     """
     frame, scale = _ground(width).copy(), width / theme.WIDTH
     for part in moving(snapshot, story, dice):
@@ -49,7 +57,7 @@ def _patch(body: str, scale: float, reach: Reach, shift_x: float, shift_y: float
 
 
 def _lay_over(frame: Pixels, patch: Patch, left: int, top: int) -> None:
-    """Put a patch with its corner there; what reaches over the edge is cut off."""
+    """Blend a patch into the frame with its corner at this place, cropped at the edges."""
     colours, glass = patch
     height, width = glass.shape[:2]
     rows, columns = slice(max(top, 0), top + height), slice(max(left, 0), left + width)
@@ -59,6 +67,6 @@ def _lay_over(frame: Pixels, patch: Patch, left: int, top: int) -> None:
 
 
 def _rasterise(svg: str) -> Pixels:
-    resvg, image = library("resvg_py"), library("PIL.Image")
+    resvg, image = optional("resvg_py"), optional("PIL.Image")
     png = resvg.svg_to_bytes(svg_string=svg, skip_system_fonts=True, font_files=list(FONTS))
     return np.asarray(image.open(io.BytesIO(png)).convert("RGBA"))

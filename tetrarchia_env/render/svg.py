@@ -17,7 +17,7 @@ from tetrarchia_env.render.panel import draw_panel, static_panel
 from tetrarchia_env.render.pieces import army, figure, secured, ship, tick, token
 from tetrarchia_env.render.shapes import Part, Point, attributes, group
 
-STAND = (11.0, -13.0)  # a figure stands at the upper right of its space, so that the token stays in sight
+STAND = (11.0, -13.0)  # offset of a figure to the upper right of its space, so that the token stays visible
 REACH = 26  # no piece is larger than this in any direction
 BERTH = 24  # a ship lies below the name of its zone
 
@@ -31,37 +31,37 @@ def draw_svg(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", w
 
 
 def height_of(width: int) -> int:
-    """How many pixels high a picture of this width is."""
+    """Return the height of a picture of this width, in pixels."""
     if width < 1:
         raise TetrarchiaError(f"the width of a picture is a whole number from 1 on, not {width}")
     return round(width * theme.HEIGHT / theme.WIDTH)
 
 
 def document(body: str, width: int) -> str:
-    """An SVG document of the whole picture."""
+    """Return an SVG document of the whole picture."""
     return cutting(body, width / theme.WIDTH, (0, 0), (width, height_of(width)))
 
 
 def cutting(body: str, scale: float, corner: Point, size: tuple[int, int]) -> str:
-    """An SVG document of a rectangle, given in pixels at this scale."""
+    """Return an SVG document of a rectangle, given in pixels at this scale."""
     view = " ".join(f"{pixels / scale:.6g}" for pixels in (*corner, *size))
     look = attributes(viewBox=view, width=size[0], height=size[1], font_family=theme.FONT, text_anchor="middle")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{look}><title>TETRARCHIA</title>{body}</svg>'
 
 
 def ground() -> str:
-    """What never changes."""
+    """Return the static parts."""
     return static_map() + legend() + static_panel()
 
 
 def moving(snapshot: Snapshot, story: Sequence[str] = (), dice: str = "") -> Iterable[Part]:
-    """What changes and lies over the ground, each part over those before."""
+    """Return the changing parts in drawing order."""
     yield from pieces(snapshot)
     yield from draw_panel(snapshot, story, dice)
 
 
 def pieces(snapshot: Snapshot) -> Iterable[Part]:
-    """Those on the map."""
+    """Return the pieces on the map."""
     yield from _ships(snapshot)
     yield from _tokens(snapshot)
     yield from _armies(snapshot)
@@ -97,7 +97,7 @@ def _armies(snapshot: Snapshot) -> Iterable[Part]:
 
 
 def _figures(snapshot: Snapshot) -> Iterable[Part]:
-    """Who has the turn comes last: he is on top while he passes another."""
+    """Return the figures; the Emperor whose turn it is comes last, on top while passing another."""
     standing = {**snapshot["emperors"], "dux": snapshot["dux"]}
     acting = snapshot["emperor"] if snapshot["outcome"] == "running" else None
     for name in sorted(standing, key=lambda name: name == acting):

@@ -5,7 +5,7 @@ from textwrap import wrap
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.render.words import DECIDERS, ENDINGS, PHASES
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
 
 Piece = tuple[str, str]  # words, and the name of their look
 Line = list[Piece]
@@ -35,7 +35,7 @@ GAP = 2  # between the columns
 MARGIN = 15  # letters of a region's name in the brief form
 SHORT = 15  # and of a space's
 WIDE_COLUMN = 32  # letters of a column, from which all words in it are written out
-FIGURES = 8  # letters for who stands on a space
+FIGURES = 8  # letters for the figures on a space
 NAMES = max(map(len, BOARD.names))
 CELL = 2 + NAMES + 5 + FIGURES
 
@@ -43,9 +43,9 @@ CELL = 2 + NAMES + 5 + FIGURES
 def draw_text(
     snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 100, height: int = 40
 ) -> str:
-    """The regions as they lie on the map, what is beside the board, and as much of the story's end as fits.
+    """The regions as they lie on the map, the state next to it, and as much of the end of the story as fits.
 
-    A line of the story that begins with ">" is the newest and stands out.
+    A line of the story that begins with ">" is the newest and is highlighted.
     """
     column = min(CELL, max((width - 2 * GAP) // 3, FIGURES + 8))
     board = [_head(snapshot, min(width, 3 * column + 2 * GAP)), *_board(snapshot, dice, column), _march(snapshot, column)]
@@ -56,7 +56,7 @@ def draw_text(
 def draw_brief(
     snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 80, height: int = 24
 ) -> str:
-    """The same in a dozen lines, for small windows: of each region only the spaces on which something lies or stands."""
+    """Return the same in a dozen lines for small windows: of each region only the occupied spaces."""
     regions = [line for region in range(len(BOARD.regions)) for line in _brief_region(snapshot, region, width)]
     column = (width - 2 * GAP) // 3
     board = [_head(snapshot, width), *regions, *_brief_rest(snapshot, dice, width), *filter(None, [_march(snapshot, column)])]
@@ -95,7 +95,7 @@ def _brief_rest(snapshot: Snapshot, dice: str, width: int) -> list[Line]:
 
 
 def _folded(head: Line, parts: Sequence[Line], width: int) -> list[Line]:
-    """The parts one after the other, in as many lines as they take; the head stands before the first."""
+    """Return the parts wrapped into lines, the first of which begins with the head."""
     lines = [[*head, (" ", "")]]
     for part in parts:
         if _length(lines[-1]) + _length(part) > width and _length(lines[-1]) > MARGIN + 1:
@@ -111,7 +111,7 @@ def _inked(line: Line, colour: bool) -> str:
 
 
 def _clip(line: Line, width: int) -> Line:
-    """No more than so many letters of it."""
+    """Cut pieces to this width."""
     kept: Line = []
     for words, look in line:
         kept.append((words[:width], look))
@@ -124,7 +124,7 @@ def _length(line: Line) -> int:
 
 
 def _filled(line: Line, width: int) -> Line:
-    """Exactly so many letters."""
+    """Pad or cut pieces to this width."""
     return [*_clip(line, width), (" " * (width - _length(line)), "")]
 
 
@@ -187,7 +187,7 @@ def _space(snapshot: Snapshot, space: int, column: int) -> Line:
 
 
 def _short(name: str, room: int) -> str:
-    """Of two words the second tells more: GERM. INFERIOR."""
+    """Shorten the first of two words, because the second is more distinctive: GERM. INFERIOR."""
     first, _, second = name.partition(" ")
     return name if len(name) <= room else f"{first[:4]}. {second}"[:room] if second else name[:room]
 
@@ -217,7 +217,7 @@ def _standing(snapshot: Snapshot, name: str) -> Line:
 
 
 def _emperors(snapshot: Snapshot, column: int) -> list[Line]:
-    """Who has the turn is marked by >, who else decides by ?."""
+    """Mark the Emperor whose turn it is by >, another Emperor who decides by ?."""
     head: Line = [(" EMPERORS" + " " * (CELL - 9), "head")]
     return [head, *(_emperor(snapshot, name, column) for name in EMPERORS), *([(words, "")] for words in _extras(snapshot))]
 

@@ -1,6 +1,6 @@
 """Colours and sizes of the drawing, in the units of board.toml's picture: 1000 x 700 and a panel at its right.
 
-The Emperors' colours are from palettes for the colour-blind (Okabe and Ito, Tol), and no colour stands alone: each
+The Emperors' colours are from palettes for the colour-blind (Okabe and Ito, Tol), and no colour is the only cue: each
 token has a shape and a letter or sign, each army a form of its own.
 """
 
@@ -32,7 +32,7 @@ TOKEN = 11.5
 
 @dataclass(frozen=True)
 class Purple:
-    """How one Emperor looks: his colour, the letters' colour on it, his letter, his token's form."""
+    """The look of an Emperor: colour, text colour on it, letter, shape of the tokens."""
 
     fill: str
     letters: str

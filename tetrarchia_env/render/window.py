@@ -1,4 +1,4 @@
-"""Pictures in a window, by pygame-ce; and a show that is watched there."""
+"""A window, by pygame-ce: for the render mode `human` and for watching a game."""
 
 import os
 import sys
@@ -12,20 +12,19 @@ import numpy as np
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.frames import MAX_SPEED, MIN_SPEED, Frame, check_speed
-from tetrarchia_env.render.optional import library
-from tetrarchia_env.render.raster import Pixels, draw_rgb
+from tetrarchia_env.render.raster import Pixels, draw_rgb, optional
 
 NAME = "TETRARCHIA"
 WIDTH = 1200  # of a new window, if the desktop is larger
 MARGIN = 0.9  # of the desktop, at most
-NAP = 10  # milliseconds between two looks at what the person does
-PATIENCE = 0.3  # seconds until a paused picture is drawn again, sharp in a window of another size
+POLL_MS = 10  # between two polls for events
+REDRAW_S = 0.3  # a paused picture is redrawn after this, sharp in a resized window
 LEAVE = ("q", "escape")
 HELP = "space: play or pause, arrows: one action, + -: speed, q: quit"
 
 
 class Window:
-    """Opens when the first picture comes. A person who closes it is not shown another; a copy is a new one, not open."""
+    """A window that opens with the first picture; it stays closed once the user has closed it. A copy is a new, closed window."""
 
     def __init__(self) -> None:
         self._pane: Any = None
@@ -37,16 +36,16 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody can see it."""
+        """Whether the window is open."""
         return self._pane is not None
 
     @property
     def width(self) -> int:
-        """How wide a picture fills it."""
+        """The width of a picture that fills the window."""
         return max(min(self._pane.size[0], self._pane.size[1] * theme.WIDTH // theme.HEIGHT), 1) if self.is_open else WIDTH
 
     def show(self, pixels: Pixels, title: str = NAME) -> None:
-        """This picture from now on; ValueError where there is no display."""
+        """Show a picture; raise TetrarchiaError if there is no display."""
         if self._is_dismissed:
             return
         self._picture = pixels
@@ -56,25 +55,25 @@ class Window:
         self.next_key(0)
 
     def hold(self, seconds: float) -> None:
-        """Give the person time to look."""
+        """Handle events for this time."""
         self.next_key(seconds)
 
     def next_key(self, seconds: float, keys: Collection[str] = ()) -> str:
-        """The first of these keys that is pressed within this time, or nothing."""
-        pygame, until = library("pygame"), time.monotonic() + seconds
+        """Return the first of these keys that is pressed within this time, or an empty string."""
+        pygame, until = optional("pygame"), time.monotonic() + seconds
         while self.is_open:
             event = pygame.event.poll()
             if event.type != pygame.NOEVENT:
-                if (key := self._heed(event)) in keys:
+                if (key := self._handle(event)) in keys:
                     return key
             elif time.monotonic() >= until:
                 break
             else:
-                pygame.time.wait(NAP)
+                pygame.time.wait(POLL_MS)
         return ""
 
     def close(self) -> None:
-        """Close it; the next picture opens another."""
+        """Close the window; the next picture opens another."""
         self._shut()
         self._is_dismissed = False
 
@@ -83,9 +82,9 @@ class Window:
             self._pane.destroy()
         self._pane = self._picture = None
 
-    def _heed(self, event: Any) -> str:
-        """Do what the person wants with the window; the key that was pressed, if it is one."""
-        pygame = library("pygame")
+    def _handle(self, event: Any) -> str:
+        """Handle an event; return the name of the key if one was pressed."""
+        pygame = optional("pygame")
         if event.type == pygame.QUIT or (event.type == pygame.WINDOWCLOSE and event.window == self._pane):
             self._is_dismissed = True
             self._shut()
@@ -95,9 +94,9 @@ class Window:
         return _key_name(event) if event.type == pygame.KEYDOWN else ""
 
     def _paint(self) -> None:
-        """The picture in the middle, as large as it fits."""
+        """Draw the picture in the middle, as large as it fits."""
         assert self._picture is not None
-        transform, surface = library("pygame").transform, self._pane.get_surface()
+        transform, surface = optional("pygame").transform, self._pane.get_surface()
         height, width = self._picture.shape[:2]
         scale = min(surface.get_width() / width, surface.get_height() / height)
         picture = transform.smoothscale(_surface(self._picture), (max(int(width * scale), 1), max(int(height * scale), 1)))
@@ -109,9 +108,9 @@ class Window:
 def _new_pane(pixels: Pixels) -> Any:
     check_display()
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    pygame = library("pygame")
+    pygame = optional("pygame")
     if not hasattr(pygame, "Window"):
-        raise TetrarchiaError('a window needs pygame-ce in the place of pygame: pip uninstall pygame, pip install "tetrarchia[render]"')
+        raise TetrarchiaError("a window needs pygame-ce instead of pygame: pip uninstall pygame, then pip install pygame-ce")
     try:
         pygame.display.init()
         return pygame.Window(NAME, _first_size(pixels, pygame.display.get_desktop_sizes()[0]), resizable=True)
@@ -120,7 +119,7 @@ def _new_pane(pixels: Pixels) -> Any:
 
 
 def check_display() -> None:
-    """ValueError on a machine without a display: there a window must not even be tried."""
+    """Raise TetrarchiaError on a machine without a display, where SDL would crash."""
     named = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
     if sys.platform not in ("darwin", "win32") and not any(os.environ.get(name) for name in named):
         raise TetrarchiaError(
@@ -136,18 +135,18 @@ def _first_size(pixels: Pixels, desktop: tuple[int, int]) -> tuple[int, int]:
 
 def _surface(pixels: Pixels) -> Any:
     height, width = pixels.shape[:2]
-    return library("pygame").image.frombuffer(np.ascontiguousarray(pixels), (width, height), "RGB")
+    return optional("pygame").image.frombuffer(np.ascontiguousarray(pixels), (width, height), "RGB")
 
 
 def _key_name(event: Any) -> str:
-    """A letter or sign as typed, whatever the keyboard; else the name on the key."""
+    """Return the typed character, independent of the keyboard layout, or the name of the key."""
     typed: str = event.unicode
-    return typed.lower() if typed.isprintable() and typed else str(library("pygame").key.name(event.key))
+    return typed.lower() if typed.isprintable() and typed else str(optional("pygame").key.name(event.key))
 
 
 @dataclass
-class _Projector:
-    """Where a show is, and how it goes on."""
+class _Playback:
+    """The state of playback."""
 
     frame_at: Callable[[int], Frame]
     speed: float
@@ -161,14 +160,14 @@ class _Projector:
     @property
     def title(self) -> str:
         done = f"{self.frame.agent} {self.frame.action}" if self.frame.agent else "the game begins"
-        pace = f"{self.speed:g} a second" if self.is_playing else "paused"
+        pace = f"{self.speed:g} per second" if self.is_playing else "paused"
         return f"{NAME} · {self.number}: {done} · {pace} · {HELP}"
 
     def picture(self, width: int) -> Pixels:
         return draw_rgb(self.frame.snapshot, story=self.frame.story, dice=self.frame.dice, width=width)
 
     def forward(self) -> None:
-        """One action; at the end it pauses."""
+        """Advance one action; pause at the end."""
         is_more = self.frame_at(self.number + 1).number > self.number
         self.number += is_more
         self.is_playing &= is_more
@@ -191,12 +190,12 @@ class _Projector:
         self.speed = max(self.speed / 2, MIN_SPEED)
 
 
-COMMANDS: dict[str, Callable[[_Projector], None]] = {
-    " ": _Projector.play_or_pause,
-    "right": _Projector.step_forward,
-    "left": _Projector.step_back,
-    "+": _Projector.faster,
-    "-": _Projector.slower,
+COMMANDS: dict[str, Callable[[_Playback], None]] = {
+    " ": _Playback.play_or_pause,
+    "right": _Playback.step_forward,
+    "left": _Playback.step_back,
+    "+": _Playback.faster,
+    "-": _Playback.slower,
 }
 
 
@@ -208,21 +207,21 @@ def open_window(frame_at: Callable[[int], Frame], speed: float) -> None:
         speed: actions per second
     """
     check_speed(speed)
-    window, projector = Window(), _Projector(frame_at, speed)
+    window, playback = Window(), _Playback(frame_at, speed)
     check_display()
     try:
-        while _project(projector, window):
+        while _show_frame(playback, window):
             pass
     finally:
         window.close()
 
 
-def _project(projector: _Projector, window: Window) -> bool:
-    """One picture and what the person does about it; whether to go on."""
-    window.show(projector.picture(window.width), projector.title)
-    key = window.next_key(1 / projector.speed if projector.is_playing else PATIENCE, (*COMMANDS, *LEAVE))
+def _show_frame(playback: _Playback, window: Window) -> bool:
+    """Show one picture and handle a key; return whether to continue."""
+    window.show(playback.picture(window.width), playback.title)
+    key = window.next_key(1 / playback.speed if playback.is_playing else REDRAW_S, (*COMMANDS, *LEAVE))
     if key in COMMANDS:
-        COMMANDS[key](projector)
-    elif projector.is_playing:
-        projector.forward()
+        COMMANDS[key](playback)
+    elif playback.is_playing:
+        playback.forward()
     return window.is_open and key not in LEAVE

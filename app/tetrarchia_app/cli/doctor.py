@@ -185,11 +185,11 @@ def check_window() -> str:
 
 def write_video(name: str) -> str:
     """Write a video of two frames."""
-    from tetrarchia_env.render.film import save_film
+    from tetrarchia_env.render.video import save_video
 
     game = random_game()
     with tempfile.TemporaryDirectory() as folder:
-        save_film([game.frame(0), game.frame(1)], Path(folder, name))
+        save_video([game.frame(0), game.frame(1)], Path(folder, name))
         return f"{Path(folder, name).stat().st_size // 1000} kB"
 
 

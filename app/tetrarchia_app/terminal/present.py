@@ -25,9 +25,9 @@ def check_presentation(speed: float, render: str | None, video: Path | None, fil
     if render is not None and render not in RENDERERS:
         raise TetrarchiaError(f'--render must be {" or ".join(RENDERERS)}; got "{render}"')
     if video:
-        from tetrarchia_env.render.film import check_film
+        from tetrarchia_env.render.video import check_video
 
-        check_film(video)
+        check_video(video)
     check_output_paths(video, file, sources=(source,) if source else ())
 
 
@@ -42,8 +42,8 @@ def present(game: Game, speed: float, render: str | None, video: Path | None) ->
 
         view(game, speed)
     if video:
-        from tetrarchia_env.render.film import save_film
+        from tetrarchia_env.render.video import save_video
 
         game.play_to_end()
-        save_film(list(game.frames()), video, speed)
+        save_video(list(game.frames()), video, speed)
         print(f"{ending(game.snapshot())}\nwritten: {printable(video)}")

@@ -9,11 +9,11 @@ from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import GameAnalysis, percent, split_sentence
 from tetrarchia_env.notation import fast_view, snapshot
+from tetrarchia_env.render.analysis import curve, marks, position_analysis
 from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import words
 from tetrarchia_env.render.shapes import Part
 from tetrarchia_env.render.svg import pieces
-from tetrarchia_env.render.thoughts import curve, marks, thoughts
 
 if TYPE_CHECKING:
     from tetrarchia_app.web.room import Room
@@ -125,7 +125,7 @@ def analysis(found: GameAnalysis) -> Data:
     mistakes = [(index, found.decisions[index]) for index in found.worst]
     return {
         "curve": curve(found),
-        "positions": ["".join(thoughts(found, index)) for index in indices],
+        "positions": ["".join(position_analysis(found, index)) for index in indices],
         "marks": marks(found, len(indices)),
         "turns": {str(turn.number + 1): split_sentence(turn.luck, turn.choice) for turn in found.turns},
         "mistakes": [{"position": index, "turn": one.turn + 1, "cost": percent(one.regret)} for index, one in mistakes],

@@ -131,7 +131,7 @@ def test_all_words_of_an_analysis_are_escaped() -> None:
 
 
 def test_the_analysis_must_be_of_this_game() -> None:
-    with pytest.raises(ValueError, match="of 43 decisions, but the game has 5"):
+    with pytest.raises(ValueError, match="43 decisions, but the game has 5"):
         replay_page(frames()[:6], "A game", analysis())
 
 

@@ -1,4 +1,4 @@
-"""What an agent thinks of a game, for the replay page: the curve of the chance to win, each decision's likeliest actions, marks."""
+"""A game analysis as HTML, for the replay page: the win probability curve, the likeliest actions of each decision, marks."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ COLUMNS = {
 
 
 def check_analysis(analysis: GameAnalysis, frames: int) -> None:
-    """ValueError if it is not of a game with so many positions."""
+    """Raise TetrarchiaError if the analysis does not fit a game with this many positions."""
     if len(analysis.decisions) != frames - 1:
-        raise TetrarchiaError(f"the analysis is of {len(analysis.decisions)} decisions, but the game has {frames - 1}")
+        raise TetrarchiaError(f"the analysis has {len(analysis.decisions)} decisions, but the game has {frames - 1}")
 
 
 def curve(analysis: GameAnalysis) -> str:
-    """The chance to win from the first position to the last, as wide as the slider below it; dots are the worst choices."""
+    """Return the win probability curve, as wide as the slider below it; dots mark the worst choices."""
     chances = analysis.win_probabilities
     points = [f"{k} {100 * (1 - chance):.1f}" for k, chance in enumerate(chances)]
     line, last = " ".join(points), len(points) - 1
@@ -33,8 +33,8 @@ def curve(analysis: GameAnalysis) -> str:
     )
 
 
-def thoughts(analysis: GameAnalysis, place: int) -> list[str]:
-    """Of a position: the chance to win, its turn as a whole, and the likeliest actions of the decision to come."""
+def position_analysis(analysis: GameAnalysis, place: int) -> list[str]:
+    """Return the win probability of a position, the summary of its turn, and the likeliest actions of the next decision."""
     parts = [f'<p class="chance"><strong>{percent(analysis.win_probabilities[place])}</strong> <span>chance to win</span></p>']
     decisions = analysis.decisions
     turn = next(turn for turn in analysis.turns if turn.number == decisions[min(place, len(decisions) - 1)].turn)
@@ -60,13 +60,13 @@ def _row(likely: str, advice: Advice, decision: Decision) -> str:
 
 
 def turn_line(analysis: GameAnalysis, number: int) -> str:
-    """What skill and luck did in this turn."""
+    """Return the effect of choices and dice in this turn."""
     lines = [f'<p class="luck">{split_sentence(turn.luck, turn.choice)}</p>' for turn in analysis.turns if turn.number == number]
     return "".join(lines)
 
 
 def marks(analysis: GameAnalysis | None, places: int) -> Sequence[str]:
-    """A line for each position whose last choice was one of the worst, else an empty one."""
+    """Return a line for each position: a remark if the last choice was one of the worst, otherwise empty."""
     lines = [""] * places
     for rank, place in enumerate(analysis.worst if analysis else ()):
         worst = "the worst choice" if rank == 0 else "one of the three worst choices"

@@ -1,4 +1,4 @@
-"""What every way of watching says in the same words."""
+"""Labels that all drawings share: phases, reactions and endings."""
 
 PHASES = {
     "fleets": "placing the fleets",
@@ -11,8 +11,8 @@ PHASES = {
     "strike": "Barbarian phase",
     "advance": "the armies advance",
 }
-DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: not always he whose turn it is
-ENDINGS = {  # how a game ended, and why
+DECIDERS = {"boost": "galerius", "block": "constantius"}  # R10.1: reactions outside the Emperor's own turn
+ENDINGS = {  # headline and reason
     "won": ("THE EMPIRE IS SAVED", "all six borders are held"),
     "rome fell": ("ROME HAS FALLEN", "an army entered ROMA"),
     "reserve empty": ("THE EMPIRE IS LOST", "no tokens are left"),
