@@ -17,10 +17,12 @@ from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
 from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.options import Options
 
 BATCH_SIZE = 1024  # games per forward pass; larger batches are not faster
 ROW_MULTIPLE = 16  # batches are padded to it: results then do not depend, to the last bit, on the number of games
 MAX_CANDIDATES = 1024
+ALL_RULES_CHECKPOINT = "ppo-full"  # trained with all variants, modules and scenarios
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,20 @@ class PPOAgent(Agent):
             self.confirm_samples,
         )
 
+    def training_warning(self, options: Options) -> str:
+        """Return a sentence if the checkpoint was not trained with a game's scenario, variants and modules, else an empty string."""
+        rules = load_checkpoint(self.checkpoint).card["training"].get("options", {}).get("rules")
+        if rules is None:  # unknown
+            return ""
+        if options.scenario:
+            unknown = {options.scenario} - {one.get("scenario") for one in rules}
+        else:
+            trained = {name for one in rules for kind in ("variants", "modules") for name in one.get(kind, ())}
+            unknown = {*options.variants, *options.modules} - trained
+        if not unknown:
+            return ""
+        return f"checkpoint {self.checkpoint!r} was not trained with {', '.join(sorted(unknown))}: ppo:{ALL_RULES_CHECKPOINT} was"
+
     def weights_digest(self) -> bytes:
         """Return the digest of the checkpoint's weights, for the fingerprint."""
         return self.digest.encode()
@@ -121,7 +137,8 @@ class PPOAgent(Agent):
         masks = legal_masks(games) if masks is None else masks
         if masks[:, self.num_actions :].any():
             raise TetrarchiaError(
-                f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more"
+                f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more:"
+                f" use ppo:{ALL_RULES_CHECKPOINT}"
             )
         obs, legal = observe(games), masks[:, : self.num_actions] != 0
         parts = []

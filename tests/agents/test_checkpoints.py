@@ -207,7 +207,7 @@ def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
     batch.playout(games, masks, rng_states(np.arange(64, dtype=np.uint64)), steps=20)
     running = np.flatnonzero(masks.any(axis=1))
 
-    with pytest.raises(TetrarchiaError, match="knows 109 actions; this game"):
+    with pytest.raises(TetrarchiaError, match=r"knows 109 actions; this game.*ppo:ppo-full"):
         PPOAgent(str(saved)).act(games[running], masks[running], running)
 
 
@@ -245,3 +245,21 @@ def test_evaluation_does_not_depend_on_the_batch_size(saved: Path) -> None:
     for number in (1, 3, 17):
         for mine, whole in zip(agent.evaluate(games[:number], masks[:number]), together, strict=True):
             assert (mine == whole[:number]).all()
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "options", "unknown"),
+    [
+        ("ppo", Options(level="4200"), ""),
+        ("ppo", Options(scenario="danube_wars"), "danube_wars"),
+        ("ppo", Options(variants=["diarchia"]), "diarchia"),
+        ("ppo-full", Options(scenario="danube_wars"), ""),
+        ("ppo-full", Options(variants=["diarchia"], modules=["goths"]), ""),
+    ],
+)
+def test_rules_that_were_not_trained_give_a_warning(checkpoint: str, options: Options, unknown: str) -> None:
+    text = PPOAgent(checkpoint).training_warning(options)
+
+    assert bool(text) == bool(unknown)
+    assert unknown in text
+    assert not text or "ppo:ppo-full" in text

@@ -3,7 +3,8 @@
 The tables of names repeat those of the rules, which take a second to import: too long for the Tab key. A test compares them.
 """
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from tetrarchia_agents.registry import AGENTS
 from tetrarchia_env import variants
 
 if TYPE_CHECKING:
+    from tetrarchia_env.agent import Agent
     from tetrarchia_env.game import Policy
     from tetrarchia_env.options import Options
 
@@ -121,15 +123,26 @@ def game_options(level: str | None, variants: str, modules: str, scenario: str |
     return Options(level=level, variants=split_list(variants), modules=split_list(modules), scenario=scenario)
 
 
-def game_policy(names: str) -> "Policy":
+def warn_untrained(agents: "Iterable[Agent]", options: "Options") -> None:
+    """Print a line to stderr for each network that was not trained with the rules of a game."""
+    checks = [agent.training_warning for agent in agents if hasattr(agent, "training_warning")]
+    for text in dict.fromkeys(check(options) for check in checks):
+        if text:
+            print(f"tetrarchia: warning: {text}", file=sys.stderr)
+
+
+def game_policy(names: str, options: "Options | None" = None) -> "Policy":
     """Return a function from a game to the next action, as the acting Emperor's agent chooses it.
 
     Args:
         names: Names of agents, as for `--agents`.
+        options: Those of the game; a warning is printed for networks that were not trained with them.
     """
     from tetrarchia_agents import make_agents
     from tetrarchia_agents.compiling import compile_ahead
 
     agents = make_agents(names)
+    if options:
+        warn_untrained(agents, options)
     compile_ahead()
     return lambda game: game.ask(agents[game.status()[0]])

@@ -19,7 +19,9 @@ from tetrarchia_app.cli.arguments import (
     all_levels,
     complete_agents,
     complete_list,
+    game_options,
     split_list,
+    warn_untrained,
 )
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
@@ -165,6 +167,7 @@ def eval_(
         )
         for name, team in line_ups.items()
     }
+    warn_untrained([cache.agent(name) for spec in specs.values() for name in spec.agents], game_options(None, variants, modules, scenario))
     paths = _result_paths(specs, out, has_kinds=cross_play)
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,9 +60,10 @@ def play(
 
     check_output_paths(save)
     yours, seed = parse_emperors(emperors), secrets.randbelow(2**32) if seed is None else seed
-    game = Game.from_options(game_options(level, variants, modules, scenario), seed)
+    options = game_options(level, variants, modules, scenario)
+    game = Game.from_options(options, seed)
     print(f"You play {', '.join(yours)}. Seed: {seed}. Type ? for help.")
-    policy = game_policy(agents)
+    policy = game_policy(agents, options)
     Player(game, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
         game.replay().save(save)

@@ -43,11 +43,12 @@ def watch(
     from tetrarchia_env.game import Game
 
     check_presentation(speed, render, video, save)
-    game = Game.from_options(game_options(level, variants, modules, scenario), seed)
+    options = game_options(level, variants, modules, scenario)
+    game = Game.from_options(options, seed)
     if render == "browser":
         in_browser(game, agents, video or save)
         return
-    game.policy = game_policy(agents)
+    game.policy = game_policy(agents, options)
     present(game, speed, render, video)
     if save:
         game.play_to_end()
