@@ -1,5 +1,6 @@
 """Hints for missing optional packages."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from packaging.requirements import Requirement
 from tetrarchia_env import extras
 from tetrarchia_env.errors import TetrarchiaError
 
-PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name != "all"}
 
 
@@ -30,6 +32,15 @@ def test_install_command_lists_only_what_is_missing(monkeypatch: pytest.MonkeyPa
 
     assert extras.install_command("web").count('"') == 2
     assert "starlette" in extras.install_command("web")
+
+
+def test_no_hint_installs_the_package_by_name() -> None:
+    """It is not on PyPI: `pip install tetrarchia[plots]` finds nothing."""
+    folders = ("tetrarchia_env", "agents", "train", "eval", "app", "examples", "docs", "benchmarks", "checkpoints")
+    files = [path for folder in folders for ending in ("py", "md", "ipynb") for path in (ROOT / folder).rglob(f"*.{ending}")]
+    by_name = re.compile(r"pip install\b.*\btetrarchia\[")
+
+    assert [str(path) for path in [*files, *ROOT.glob("*.md")] if by_name.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_missing_module_is_a_user_error_with_the_command() -> None:
