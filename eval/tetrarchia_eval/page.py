@@ -74,6 +74,8 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
         TetrarchiaError: If there are no results, a file is in another folder, or files do not fit together.
     """
     goal = Path(page)
+    if not Path(folder).is_dir():
+        raise TetrarchiaError(f"report must be a folder with results; got {printable(folder)}")
     check_writable(goal)
     parts = report_parts(load_results(folder), goal.parent / PLOTS)
     text = goal.read_text(encoding="utf-8") if goal.exists() else new_page(parts)

@@ -290,4 +290,13 @@ def test_user_error_is_one_line_and_nothing_is_played(run: Command, words: tuple
 def test_report_without_results_is_refused(run: Command) -> None:
     failed = run("--report", "results", "--out", "page.md")
     assert failed.code == 2
+    assert "report must be a folder" in failed.err
+
+    Path("results").mkdir()
+    failed = run("--report", "results", "--out", "page.md")
+    assert failed.code == 2
     assert "there are no results in results" in failed.err
+
+
+def test_a_report_of_a_missing_folder_does_not_blame_the_page(run: Command) -> None:
+    assert "nofolder" in run("--report", "nofolder").err

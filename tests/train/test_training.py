@@ -24,9 +24,10 @@ from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.behavior_cloning import CloningConfig, accuracy, clone  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
+from tetrarchia_train.command import new_config  # noqa: E402
 from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_options, read_preset  # noqa: E402
 from tetrarchia_train.demonstrations import Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
-from tetrarchia_train.metrics import RolloutStats, difficulty  # noqa: E402
+from tetrarchia_train.metrics import RolloutStats, describe_point, difficulty  # noqa: E402
 from tetrarchia_train.ppo import Learner, linear_schedule  # noqa: E402
 from tetrarchia_train.speed import measure_fps, profile  # noqa: E402
 
@@ -112,6 +113,18 @@ def test_cloning_learns_the_experts_decisions() -> None:
     cloned = clone(network, demonstrations, CloningConfig(epochs=5, batch_size=64, learning_rate=3e-3), lambda *_: None)
 
     assert cloned > before + 0.15
+
+
+def test_given_levels_replace_the_focus_of_a_preset() -> None:
+    assert set(new_config("small", {"levels": "5300"}).training_levels) == {"5300"}
+    assert set(new_config("small", {"levels": "5300", "focus": "4222", "focus_share": 0.5}).training_levels) == {"5300", "4222"}
+    assert new_config("small", {}).focus_share == 0.3
+
+
+def test_a_point_of_a_tiny_run_has_its_number_of_steps() -> None:
+    point = {"seconds": 6.0, "win_rates": {"4200": 0.5}}
+    assert "1,280 steps" in describe_point(point | {"timesteps": 1280})
+    assert "2.50 M steps" in describe_point(point | {"timesteps": 2_500_000})
 
 
 def test_levels_in_focus_are_drawn_more_often() -> None:

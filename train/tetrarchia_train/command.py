@@ -1,6 +1,7 @@
 """The command `train`, of `tetrarchia train` and `python -m tetrarchia_train`."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,7 +13,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import missing_package
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
-from tetrarchia_train.config import Stage, TrainOptions, preset_names, read_preset
+from tetrarchia_train.config import Stage, TrainConfig, TrainOptions, preset_names, read_preset
 
 DEFAULT_PRESET = "ppo"
 PANEL = "Run"
@@ -64,7 +65,7 @@ def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stag
     words += [word for option, value in overrides.items() for word in (f"--{option.replace('_', '-')}", str(value))]
     try:
         # Report wrong options before torch is loaded.
-        config = None if resume else read_preset(preset or DEFAULT_PRESET).with_overrides(overrides)
+        config = None if resume else new_config(preset or DEFAULT_PRESET, overrides)
         from tetrarchia_train import distributed, run
     except ModuleNotFoundError as error:
         raise missing_package(error, "train", "training") from None
@@ -80,6 +81,12 @@ def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stag
             raise typer.Exit(distributed.torchrun(config_or_saved.processes, "tetrarchia_train", words))
     checkpoint = run.train(config, name, stop_after, shlex.join(["tetrarchia", "train", *words])) if config else run.resume(name, overrides)
     _report(checkpoint, distributed.is_rank_zero())
+
+
+def new_config(preset: str, overrides: Mapping[str, Any]) -> TrainConfig:
+    """Return a preset with the options given; levels without a focus also clear the preset's focus, which names other levels."""
+    cleared = {"focus": "", "focus_share": 0.0} if "levels" in overrides and "focus" not in overrides else {}
+    return read_preset(preset).with_overrides(cleared | dict(overrides))
 
 
 def _is_given(ctx: typer.Context, option: str) -> bool:

@@ -23,6 +23,7 @@ CURVE_FILE = "progress.jsonl"
 BORDERS = 6  # the observation has the fraction of them that is secured
 SECURED = offset("secured")
 WON = OUTCOMES.index("won")
+MIN_STEPS_IN_MILLIONS = 100_000  # fewer timesteps are written in full
 Point = dict[str, Any]  # of a learning curve: timesteps, seconds, win rates and secured borders by level
 
 
@@ -90,7 +91,9 @@ def difficulty(level: Iterable[int | str]) -> int:
 
 def describe_point(point: Point) -> str:
     """Return a point of a learning curve as a line of text."""
-    return f"{point['timesteps'] / 1e6:7.2f} M steps, {point['seconds'] / 60:5.1f} min: {describe_win_rates(point['win_rates'])}"
+    timesteps = point["timesteps"]
+    steps = f"{timesteps / 1e6:7.2f} M" if timesteps >= MIN_STEPS_IN_MILLIONS else f"{timesteps:9,}"
+    return f"{steps} steps, {point['seconds'] / 60:5.1f} min: {describe_win_rates(point['win_rates'])}"
 
 
 def describe_win_rates(win_rates: Mapping[str, float]) -> str:
