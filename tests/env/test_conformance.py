@@ -17,7 +17,7 @@ every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values
 
 
 @every_configuration
-@pytest.mark.filterwarnings("ignore:Observation (space for each agent|is not a NumPy array)")  # ours has a mask beside it
+@pytest.mark.filterwarnings("ignore:Observation (space for each agent|is not a NumPy array)")  # ours also has a mask
 @pytest.mark.filterwarnings("ignore:We recommend agents to be named")  # ours have names
 def test_pettingzoo_api(arguments: dict[str, object]) -> None:
     api_test(tetrarchia_v0.env(**arguments), num_cycles=300)

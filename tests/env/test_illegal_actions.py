@@ -26,7 +26,7 @@ def single(**arguments: Any) -> Step:
 
 
 def vector(**arguments: Any) -> Step:
-    """The first of two games; the other goes on legally."""
+    """Step the first of two games; the other plays legal actions."""
     env = tetrarchia_v0.vector_env(2, autoreset_mode="Disabled", **arguments)
     env.reset(seed=1)
 

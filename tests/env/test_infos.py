@@ -1,4 +1,4 @@
-"""Infos in every API: numbers only, the same keys from reset to end, the mask in one place; and nobody's turn is faked."""
+"""Infos in every API: numbers only, the same keys from reset to end, the mask in one place, and the agent to act."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -22,7 +22,7 @@ every_mask = pytest.mark.parametrize("mask", ["observation", "info"])
 
 
 class SameSeeds(TetrarchiaEnv):
-    """Without a seed it goes on by that which the vector environment takes: the RNG state that the last game began with."""
+    """Without a seed, continue with the seed of the vector environment: the RNG state that the last game began with."""
 
     last = 0
 
@@ -79,7 +79,7 @@ def played(env: Any) -> Iterator[tuple[Any, ...]]:
 @every_mask
 @pytest.mark.parametrize("illegal", ["ignore", "lose"])
 def test_the_same_step_by_step(mode: AutoresetMode, mask: str, illegal: str) -> None:
-    """Observations, rewards, ends and infos, with their kinds and keys; games end, begin anew, and meet illegal actions."""
+    """Observations, rewards, ends and infos, with their kinds and keys; games end, are reset, and receive illegal actions."""
     ours, theirs = both(mode, mask=mask, illegal=illegal)
     endings = 0
     for step, (one, other) in enumerate(zip(played(ours), played(theirs), strict=True)):
@@ -142,7 +142,7 @@ def test_a_refused_step_changes_nothing_where_games_wait_for_the_next() -> None:
     with pytest.raises(ValueError, match="action 455 is not legal in game 1"):
         env.step(np.array([0, 455]))
     assert env.batched.games.tobytes() == before
-    _, rewards, terminated, _, infos = env.step(np.array([455, 8]))  # what is chosen where a game begins anew does not matter
+    _, rewards, terminated, _, infos = env.step(np.array([455, 8]))  # the action of a reset step is ignored
     assert (rewards[0], terminated[0], infos["outcome"][0], infos["illegal_action"][0]) == (0, False, 0, 0)
 
 

@@ -1,6 +1,6 @@
 """The drawing: golden pictures, every piece where it belongs and nowhere else, words that really appear.
 
-`PYTHONPATH=tests python tests/render/test_drawing.py` writes the golden pictures anew; look at the difference before you keep it.
+`PYTHONPATH=tests python tests/render/test_drawing.py` rewrites the golden pictures; inspect the difference before you commit it.
 """
 
 import copy
@@ -29,7 +29,7 @@ STORY = ("galerius moves to THRACIA", "IV 3 THRACIA rises: MACEDONIA, MOESIA SVP
 
 
 def changed(**changes: Any) -> dict[str, Any]:
-    """EMPTY with changes; nobody stands on the board unless the changes say so."""
+    """Return EMPTY with changes; the board has no figures unless the changes add them."""
     nobody = {"emperors": dict.fromkeys(EMPERORS), "score": -2}
     return copy.deepcopy(EMPTY) | nobody | changes
 

@@ -16,7 +16,7 @@ ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
 
 
 def cell(text: str, space: int) -> str:
-    """What stands in the columns of one space."""
+    """Return the text in the columns of one space."""
     number = "*" if space >= ROMAN_PROVINCES else BOARD.number[space]
     label = f"{number} {BOARD.names[space]} "
     for line in text.splitlines():
