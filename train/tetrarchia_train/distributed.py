@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import distributed, nn
+from torch.distributed import PrefixStore, rendezvous  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
 from tetrarchia_env.errors import TetrarchiaError
@@ -76,7 +77,10 @@ def process_group() -> Iterator[None]:
         yield
         return
     _exit_with_launcher()
-    distributed.init_process_group("gloo", timeout=TIMEOUT)
+    store, number, size = next(rendezvous("env://", timeout=TIMEOUT))
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # torchrun keeps one store, with the addresses of ended processes
+    store = PrefixStore(f"attempt-{attempt}", store)
+    distributed.init_process_group("gloo", store=store, rank=number, world_size=size, timeout=TIMEOUT)
     try:
         yield
     except RuntimeError as error:
