@@ -1,4 +1,4 @@
-"""Demonstrations: kept as they come, and checked before compiled code sees them."""
+"""Demonstrations: saved job by job, and validated before compiled code reads them."""
 
 import multiprocessing
 import zipfile
@@ -23,7 +23,7 @@ from tetrarchia_train.demonstrations import (
 
 
 def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
-    """A small file that says it holds so many bytes."""
+    """Write a small file whose header claims an array of this shape."""
     header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w", kind) as archive:
@@ -33,14 +33,14 @@ def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) ->
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_small_file_that_claims_much_memory_is_refused(tmp_path: Path, compressed: bool) -> None:
+def test_a_small_file_that_claims_a_large_array_is_refused(tmp_path: Path, compressed: bool) -> None:
     claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
 
     with pytest.raises(TetrarchiaError, match=r"not as long as its header says|is compressed"):
         load_demonstrations(tmp_path / "d.npz")
 
 
-def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Path) -> None:
+def test_damaged_demonstrations_are_refused(tmp_path: Path) -> None:
     path, good = tmp_path / "d.npz", play_expert(Job("greedy", first_seed=5, levels=["4200"], games=2))
     save_demonstrations(good, path)
     whole = path.read_bytes()
@@ -63,8 +63,8 @@ def test_demonstrations_are_checked_before_compiled_code_sees_them(tmp_path: Pat
         assert "\n" not in str(refusal.value)
 
 
-def test_demonstrations_are_kept_as_they_come(tmp_path: Path) -> None:
-    """Stopped after two of three jobs, they are not played again; the end is the same."""
+def test_interrupted_demonstrations_resume_to_the_same_result(tmp_path: Path) -> None:
+    """Jobs finished before an interruption are not played again, and the result is the same."""
 
     def jobs() -> Any:
         return make_jobs("greedy", ["4200"], [{}], 0.1, 1)
@@ -87,7 +87,7 @@ def test_demonstrations_are_kept_as_they_come(tmp_path: Path) -> None:
     assert (straight.played, straight.won) == (resumed.played, resumed.won)
 
 
-def test_a_killed_worker_of_the_demonstrations_is_one_sentence(tmp_path: Path) -> None:
+def test_a_killed_worker_raises_an_error_and_keeps_the_finished_jobs(tmp_path: Path) -> None:
     def kill(_: int) -> None:
         for process in multiprocessing.active_children():
             process.kill()

@@ -1,4 +1,4 @@
-"""Presets of strangers: what is too large, too deep or no number is refused in one sentence, in no time."""
+"""Untrusted presets: values that are too large, too deeply nested or not numbers are refused quickly, in one line."""
 
 import time
 from pathlib import Path
@@ -40,7 +40,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_what_no_run_can_have_is_refused(text: str, words: str) -> None:
+def test_impossible_presets_are_refused(text: str, words: str) -> None:
     begun = time.process_time()
     with pytest.raises(TetrarchiaError, match=words) as refusal:
         TrainConfig().with_overrides(read_options(text, "some.yaml"))
@@ -49,7 +49,7 @@ def test_what_no_run_can_have_is_refused(text: str, words: str) -> None:
     assert time.process_time() - begun < 2
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_the_error_names_an_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_text("#" * 2_000_000)
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
     for name, words in (("large.yaml", "larger than 1 MB"), ("bytes.yaml", "utf-8")):
@@ -57,6 +57,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             read_preset(str(tmp_path / name))
 
 
-def test_our_own_are_read_as_before() -> None:
+def test_shipped_presets_are_valid() -> None:
     for preset in PRESETS.glob("*.yaml"):
         assert isinstance(read_preset(preset.stem), TrainConfig)

@@ -1,4 +1,4 @@
-"""What a run has learned becomes a checkpoint or a trial, and pages tell of them as they are."""
+"""Publishing a run as a checkpoint or a trial; generated pages are current."""
 
 import json
 import runpy
@@ -44,7 +44,7 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
     assert json.loads((folder / publishing.PUBLISHED_CURVE_FILE).read_text())["win_rates"] == {"4200": 0.5}
 
 
-def test_a_run_that_goes_on_from_a_checkpoint_and_replaces_it_is_told_as_one_training(run: Path, tmp_path: Path) -> None:
+def test_a_run_that_replaces_its_initial_checkpoint_is_described_as_one_training(run: Path, tmp_path: Path) -> None:
     first, second = made("one", 5, 7, "old", 5), made("two", 3, 2, "good", 4)
     save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"training": first})
     publishing.publish("mine", "good", tmp_path / "own")
@@ -68,11 +68,9 @@ def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(["nobody", "good"], "has no checkpoint yet"), (["nobody"], "has no evaluation yet"), ([], "usage:")],
+    [(["missing", "good"], "has no checkpoint yet"), (["missing"], "has no evaluation yet"), ([], "usage:")],
 )
-def test_a_mistake_is_one_sentence(
-    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_line(words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["publish", *words])
 
     with pytest.raises(SystemExit) as left:

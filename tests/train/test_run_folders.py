@@ -1,4 +1,4 @@
-"""A run's folder: what a stranger may have written into it, what a kill may have left in it, and who may write."""
+"""Run folders: damaged or malicious files, files left by a killed process, and locking."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def test_nothing_in_a_run_is_unpickled(kept: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["random", "fields", "fewer", "float"])
-def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, tmp_path: Path, how: str) -> None:
+def test_damaged_arrays_are_refused(kept: Path, tmp_path: Path, how: str) -> None:
     with np.load(kept / "arrays-0.npz") as file:
         games = file["env.games"]
     records = games.reshape(-1).view(GAME).copy()
@@ -106,7 +106,7 @@ def test_arrays_of_a_run_are_checked_before_compiled_code_sees_them(kept: Path, 
 
 
 @pytest.mark.parametrize("file", ["weights", "optimizer"])
-def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> None:
+def test_damaged_tensors_are_refused(kept: Path, tmp_path: Path, file: str) -> None:
     path = kept / f"{file}.safetensors"
     good = load_file(path)
     name = max(good, key=lambda one: good[one].numel())
@@ -135,7 +135,7 @@ def test_tensors_of_a_run_are_checked(kept: Path, tmp_path: Path, file: str) -> 
         ({"total_timesteps": "10"}, "total_timesteps must be at least 256, which the run has already played; got 10"),
     ],
 )
-def test_what_cannot_change_is_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
+def test_options_that_cannot_change_are_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
     before = files_of(finished)
 
     with pytest.raises(TetrarchiaError, match=re.escape(sentence)):
@@ -144,8 +144,8 @@ def test_what_cannot_change_is_refused_before_anything_is_written(finished: Path
     assert files_of(finished) == before
 
 
-def test_what_can_change_does(finished: Path) -> None:
-    """The optimizer and PPO itself heed it: an older version went on with what the run had begun with."""
+def test_resumable_options_take_effect(finished: Path) -> None:
+    """The learner uses the new values, not those of the first start."""
     whole_run.resume("first", {"total_timesteps": "512", "node_dim": "8", "gae_lambda": "0.5", "minibatch_size": "128", "n_epochs": "1"})
 
     made = load_checkpoint(finished / "final").card["training"]
@@ -155,7 +155,7 @@ def test_what_can_change_does(finished: Path) -> None:
     assert set(RESUMABLE_FIELDS) <= set(TrainConfig.__dataclass_fields__)
 
 
-def test_options_that_were_edited_by_hand_do_not_spoil_a_run(finished: Path) -> None:
+def test_invalid_edits_of_the_options_leave_the_run_intact(finished: Path) -> None:
     options = finished / "options.yaml"
     text = options.read_text()
     for edited in ("node_dim: 9", "num_envs: 32", "num_envs: 1099511627776", "processes: 2", "hidden_dim: 4096", "actions: all"):
@@ -170,7 +170,7 @@ def test_options_that_were_edited_by_hand_do_not_spoil_a_run(finished: Path) -> 
 
 
 @pytest.mark.parametrize("torn", [b'{"timesteps": 25', b"\xff\xfe", b"[" * 100_000, b'{"timesteps": "x"}\n', b"7\n"])
-def test_a_torn_last_line_of_progress_is_dropped(finished: Path, torn: bytes) -> None:
+def test_an_incomplete_last_point_is_dropped(finished: Path, torn: bytes) -> None:
     progress = finished / "progress.jsonl"
     whole = progress.read_bytes()
     progress.write_bytes(whole + torn)
@@ -197,7 +197,7 @@ def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path
     assert load_checkpoint(final).card["training"]["timesteps"] == 128
 
 
-def test_one_writer_a_run(finished: Path) -> None:
+def test_a_run_has_one_writer(finished: Path) -> None:
     pytest.importorskip("fcntl")
     with run_lock(finished):
         for again in (lambda: whole_run.resume("first", {}), lambda: whole_run.train(tiny(), "first")):
@@ -206,7 +206,7 @@ def test_one_writer_a_run(finished: Path) -> None:
     whole_run.resume("first", {})
 
 
-def test_sigterm_saves_as_ctrl_c_does() -> None:
+def test_sigterm_requests_a_stop() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with whole_run._stop_on_signal() as stop:
@@ -216,7 +216,7 @@ def test_sigterm_saves_as_ctrl_c_does() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_a_run_stopped_before_its_first_iteration_is_measured_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_stopped_before_its_first_iteration_is_evaluated_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as at_once:
         at_once.setattr(whole_run, "_stop_on_signal", lambda: nullcontext(lambda: True))
@@ -227,14 +227,14 @@ def test_a_run_stopped_before_its_first_iteration_is_measured_there_once(tmp_pat
     assert [line["timesteps"] for line in read_curve(tmp_path / "runs/first/progress.jsonl")] == [0, 128, 256]
 
 
-def test_limits_of_discounts_agree() -> None:
+def test_discounts_have_the_limits_of_the_reward() -> None:
     for name in ("turn_discount", "final_turn_discount"):
         with pytest.raises(TetrarchiaError, match=rf"training option {name} must be from 1e-09 to 1; got 0"):
             tiny(**{name: 0})
         ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
 
 
-def test_what_was_kept_before_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:
+def test_the_previous_state_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:
     kept.rename(tmp_path / ".resume.old")
 
     assert isinstance(load_run(tiny(), tmp_path), Learner)

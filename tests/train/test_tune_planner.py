@@ -28,7 +28,7 @@ TRUE = np.array([-0.5, 1.5, -0.8, 0.0, 0.3])
 
 
 def made_up(true: Floats, positions: int = 20_000) -> Dataset:
-    """Counts of different spreads, the first always 1, and games won by the chance that these weights tell."""
+    """Return features of different spreads, the first always 1, and outcomes drawn by these weights."""
     generator = np.random.default_rng(7)
     counts = generator.normal([1, 1, -1, 0, 0], [0, 1, 2, 0.5, 1], (positions, 5))
     chances = 1 / (1 + np.exp(-counts @ true))

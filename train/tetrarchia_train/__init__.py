@@ -1,6 +1,6 @@
-"""Training: `tetrarchia train --preset ppo --name mine` clones an expert's behaviour, then learns by PPO."""
+"""Training: `tetrarchia train --preset ppo --name mine` clones an expert, then trains by PPO."""
 
 import os
 
-# Threads of torch wait asleep: awake they slowed each other ten times beside another busy process on two cores.
+# Threads that spin while waiting make torch ten times slower when another process is busy on two cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
