@@ -1,4 +1,4 @@
-"""The one door from Python into the rules: reset, step and play out arrays of games.
+"""The Python interface of the compiled rules: reset, step and play out arrays of games.
 
 A game is a record of `engine.state.GAME`; games are an array of them, one game an array of one. Every function here
 works on all games of an array in one compiled call; `masks` gets a row of legal actions (0 or 1) for each game.
@@ -35,7 +35,11 @@ Policy = Callable[[Games, Masks, Rows], NDArray[np.int64]]  # an action for each
 
 
 def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
-    """A game for each seed, set up and at its first decision, with the legal actions.
+    """Return a new game for each seed, at its first decision, and the masks of legal actions.
+
+    Args:
+        options: The rules of all these games.
+        seeds: One seed or one for each game.
 
     >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
     >>> np.flatnonzero(masks[0])  # a fleet goes to one of three zones
@@ -48,7 +52,14 @@ def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
 
 
 def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
-    """Begin all these games anew; games of different options are different slices of one array."""
+    """Restart these games in place.
+
+    Args:
+        games: The games to overwrite; pass a slice of a larger array to restart some of its games with other options.
+        options: The rules of all these games.
+        seeds: One seed for each game.
+        masks: Receives the legal actions, one row for each game.
+    """
     check_games(games)
     check_masks(masks, len(games))
     rngs = rng_states(seed_array(seeds, len(games)))
@@ -57,7 +68,15 @@ def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
 
 
 def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
-    """One action in each running game (a finished one stays as it is); an illegal one leaves all games untouched.
+    """Play one action in each running game, in place; finished games stay as they are.
+
+    Args:
+        games: The games.
+        actions: An action id for each game; ignored for finished games.
+        masks: The legal actions of each game; receives those of the next decision.
+
+    Raises:
+        TetrarchiaError: An action is illegal; no game was changed.
 
     >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
     >>> step(games, np.array([8, 9, 10]), masks)
@@ -78,7 +97,7 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
 
 
 def legal_masks(games: Games) -> Masks:
-    """The legal actions of each game, all zero when it is over."""
+    """Return the mask of legal actions of each game, all zero if it is over."""
     games = checked_games(games)
     masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
     _legal(games, masks)
@@ -86,7 +105,12 @@ def legal_masks(games: Games) -> Masks:
 
 
 def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
-    """A row for each game: what these Emperors see, or whoever is to act."""
+    """Return the observation of each game, one row for each.
+
+    Args:
+        games: The games.
+        viewers: The index of the observing Emperor for each game; by default the Emperor to act.
+    """
     rows = checked_games(games)
     return observe_unchecked(rows, agents_to_act(rows) if viewers is None else checked_viewers(viewers, len(rows)))
 
@@ -102,7 +126,7 @@ def observe_unchecked(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def agents_to_act(games: Games) -> NDArray[np.int64]:
-    """The Emperor who decides in each game."""
+    """Return the index of the Emperor to act in each game."""
     games = checked_games(games)
     agents = np.zeros(len(games), dtype=np.int64)
     _agents_to_act(games, agents)
@@ -110,19 +134,19 @@ def agents_to_act(games: Games) -> NDArray[np.int64]:
 
 
 def is_over(games: Games) -> NDArray[np.bool_]:
-    """Which of these games are finished."""
+    """Return which of these games are finished."""
     over: NDArray[np.bool_] = games["phase"] == OVER
     return over
 
 
 def is_won(games: Games) -> NDArray[np.bool_]:
-    """Which of these games are won (R9.1)."""
+    """Return which of these games are won (R9.1)."""
     won: NDArray[np.bool_] = games["outcome"] == WON
     return won
 
 
 def scores(games: Games) -> NDArray[np.int64]:
-    """The score of each game as it stands (R9.3)."""
+    """Return the current score of each game (R9.3)."""
     games = checked_games(games)
     found = np.zeros(len(games), dtype=np.int64)
     _scores(games, found)
@@ -130,7 +154,7 @@ def scores(games: Games) -> NDArray[np.int64]:
 
 
 def borders(games: Games) -> NDArray[np.int64]:
-    """How many borders are secured in each game (R9.1)."""
+    """Return the number of secured borders of each game (R9.1)."""
     games = checked_games(games)
     found = np.zeros(len(games), dtype=np.int64)
     _borders(games, found)
@@ -138,7 +162,13 @@ def borders(games: Games) -> NDArray[np.int64]:
 
 
 def play_to_end(games: Games, masks: Masks, policy: Policy) -> None:
-    """Play all games to their ends; those still running are kept close together, so that nobody is asked about the others."""
+    """Play all games to their ends, in place.
+
+    Args:
+        games: The games.
+        masks: Their legal actions.
+        policy: Returns an action for each running game; it receives only running games, their masks and their rows in `games`.
+    """
     check_games(games)
     check_masks(masks, len(games))
     rows = np.flatnonzero(games["phase"] != OVER)
@@ -152,9 +182,16 @@ def play_to_end(games: Games, masks: Masks, policy: Policy) -> None:
 
 
 def playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -> int:
-    """Play uniformly random legal actions, at most `steps` a game; how many were played.
+    """Play uniformly random legal actions, in place.
 
-    `rngs` holds an RNG state for each game that its choices come from; it is left ready to go on.
+    Args:
+        games: The games.
+        masks: Receives the legal actions after the last step.
+        rngs: An RNG state for each game, which its choices are drawn from; updated.
+        steps: The largest number of actions per game.
+
+    Returns:
+        The number of actions played in all games.
     """
     check_games(games)
     check_masks(masks, len(games))
@@ -163,7 +200,7 @@ def playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) ->
 
 
 def random_actions(masks: Masks, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """A random legal action for each row, each as likely; `rngs` as in `playout`."""
+    """Return a uniformly random legal action for each row of the masks; `rngs` is used as in `playout`."""
     check_masks(masks, len(masks), masks.shape[-1])
     check_rngs(rngs, len(masks))
     actions = np.zeros(len(masks), dtype=np.int64)
@@ -172,7 +209,7 @@ def random_actions(masks: Masks, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def reseed(games: Games, seeds: Seeds) -> None:
-    """New dice from here on, so that a planner's copy does not show the dice to come."""
+    """Replace the RNG states, so that a copy given to a planner does not reveal future dice."""
     games["dice"] = rng_states(seed_array(seeds))
 
 
@@ -199,7 +236,7 @@ def _begin(games: Games, levels: NDArray[np.int8], draws: bool, dice: NDArray[np
 
 @jit
 def begin_at_level(game: GameRecord, levels: NDArray[np.int8], draws: bool, rng: np.uint64, mask: Masks) -> None:
-    """A new game at the level given, or at one drawn from the list before anything else."""
+    """Begin a game at the given level, or at one drawn from the list before any other die is rolled."""
     entry = 0
     if draws:
         rng = next_rng(rng)
@@ -211,7 +248,7 @@ def begin_at_level(game: GameRecord, levels: NDArray[np.int8], draws: bool, rng:
 
 @jit
 def _step(games: Games, actions: NDArray[np.int64], masks: Masks) -> int:
-    """The first game whose action is illegal, or -1."""
+    """Step all games; return the first game whose action is illegal, or -1."""
     for i in range(len(games)):
         if games[i].phase != OVER and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]] and _fits(games[i], actions[i])):
             return i
@@ -223,7 +260,7 @@ def _step(games: Games, actions: NDArray[np.int64], masks: Masks) -> int:
 
 @jit
 def _fits(game: GameRecord, action: int) -> bool:
-    """Whether the phase has such actions at all: with masks of other games one of another phase would spoil the record."""
+    """Return whether the phase has such actions; masks of other games could otherwise corrupt the record."""
     if game.phase == ROMAN:
         return not a.FLEET <= action <= a.ENTER_CAPITAL and not a.BOOST_COMBAT <= action <= a.ACCEPT
     if game.phase == FLEETS:
@@ -241,7 +278,7 @@ def _legal(games: Games, masks: Masks) -> None:
 
 @jit
 def _observe(games: Games, viewers: NDArray[np.int64], views: NDArray[np.void]) -> int:
-    """The first game whose viewer is none of the four, or -1."""
+    """Encode all games; return the first game whose viewer is not an Emperor, or -1."""
     for i in range(len(games)):
         if not 0 <= viewers[i] < 4:
             return i
@@ -296,7 +333,7 @@ def _play_randomly(game: GameRecord, mask: Masks, rng: NDArray[np.uint64], steps
 
 @jit
 def random_legal(mask: Masks, rng: np.uint64) -> int:
-    """One of the legal actions, each as likely."""
+    """Return a uniformly random legal action."""
     number = 0
     for action in range(len(mask)):
         number += int(mask[action])  # an int8 would wrap uncompiled

@@ -1,4 +1,4 @@
-"""What a position is worth: the chance to win from it, by weighted counts of what people look at.
+"""The heuristic value of a position: the estimated win probability, from weighted counts of features.
 
 `logit` adds the counts up, each times its weight; the chance is its logistic function. The weights are tuned by
 `python -m tetrarchia_train.tune_planner` on games of the planner itself and kept in data/heuristic_weights.toml.
@@ -84,18 +84,18 @@ WEIGHTS_FILE = Path(__file__).parent / "data" / "heuristic_weights.toml"
 
 
 def load_weights(path: Path = WEIGHTS_FILE) -> NDArray[np.void]:
-    """The kept weights, as an array of one."""
+    """Return the shipped weights, as an array of one."""
     kept = tomllib.loads(path.read_text())
     return weights_of([float(kept[name]) for name in FEATURES])
 
 
 def weights_of(values: Iterable[float]) -> NDArray[np.void]:
-    """A weight for each of FEATURES, as an array of one."""
+    """Return the given weights of FEATURES, as an array of one."""
     return np.array([tuple(values)], dtype=WEIGHTS)
 
 
 def features_of(games: Games) -> NDArray[np.float64]:
-    """A row of counts for each game, in the order of FEATURES: what `logit` adds up when one weight is 1 and the others are 0."""
+    """Return the count of each feature for each game, in the order of FEATURES."""
     ones = np.eye(len(FEATURES)).view(WEIGHTS)[:, 0]
     counts = np.zeros((len(games), len(FEATURES)))
     _features_of_all(games, ones, counts)
@@ -111,7 +111,7 @@ def _features_of_all(games: Games, ones: NDArray[np.void], counts: NDArray[np.fl
 
 @jit
 def win_probability(game: GameRecord, weights: Weights) -> float:
-    """The chance to win."""
+    """Return the estimated win probability."""
     if game.phase == OVER:
         return 1.0 if game.outcome == WON else 0.0
     return 1 / (1 + math.exp(-logit(game, weights)))
@@ -119,7 +119,7 @@ def win_probability(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def logit(game: GameRecord, weights: Weights) -> float:
-    """Everything that counts, times its weight."""
+    """Return the weighted sum of all features."""
     total = weights.always + weights.ip * (game.ip if game.phase == ROMAN or game.phase == ARRIVAL else 0)
     total += of_borders(game, weights) + of_tokens(game, weights) + of_armies(game, weights)
     return total + of_emperors(game, weights) + of_supplies(game, weights) + of_distances(game, weights)
@@ -127,7 +127,7 @@ def logit(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def of_borders(game: GameRecord, weights: Weights) -> float:
-    """R9.1, R4.5: secured, and what stands in the way of the next ones."""
+    """R9.1, R4.5: secured borders, and obstacles to securing the others."""
     secured = secured_borders(game)
     number = count(secured)
     total = weights.borders * number + weights.borders_squared * number * number / 6
@@ -202,7 +202,7 @@ def around(game: GameRecord, space: int) -> int:
 
 @jit
 def of_emperors(game: GameRecord, weights: Weights) -> float:
-    """Where they stand."""
+    """Return the terms of the Emperors' positions."""
     total = weights.dux if game.at[DUX] < OFF else 0.0
     path = 0
     for army in range(3):
@@ -249,7 +249,7 @@ def distance(game: GameRecord, emperor: int, goal: int) -> int:
 
 @jit
 def of_distances(game: GameRecord, weights: Weights) -> float:
-    """How far the Emperors are from what is to be done."""
+    """Return the terms of the distances from the Emperors to their goals."""
     total = 0.0
     for army in range(3):
         if game.army_at[army] != OFF:

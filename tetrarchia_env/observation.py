@@ -1,8 +1,8 @@
-"""What an Emperor observes: the whole game but its dice, as one vector of float32 with named parts.
+"""The observation: the whole game except future dice, as one float32 vector with named parts.
 
-Everything is told from one Emperor: `own` is he, `second`, `third`, `fourth` the others in turn order after him. Two
-games that differ in anything but the RNG state differ in the observation; what is there beside that (chains, odds,
-ways, sums) saves a network from having to work it out.
+It is relative to the observing Emperor: `own` is the viewer, `second`, `third` and `fourth` follow in turn order. Two games
+that differ in anything but the RNG state have different observations; derived parts (chains, odds, distances, sums) save
+a network from having to compute them.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from tetrarchia_env.engine.state import DUX, DUX_MODULE, GONE, GOTHS, NOBODY, OF
 from tetrarchia_env.engine.tables import BIT, BROKEN, NEXT_STEP, NORMAL, PRINTED, PROVINCES, STEPS
 from tetrarchia_env.engine.tokens import lying, supporting
 
-BY_SPACE: dict[str, tuple[int, str]] = {  # so many rows of one number a space, and what they mean
+BY_SPACE: dict[str, tuple[int, str]] = {  # number of rows with one value per space, and their meaning
     "unrest": (1, "an Unrest token lies here"),
     "revolt": (1, "a Revolt token lies here"),
     "token": (4, "a token of own, second, third, fourth lies here"),
@@ -38,7 +38,7 @@ BY_SPACE: dict[str, tuple[int, str]] = {  # so many rows of one number a space, 
     "nearness": (1, "1 - IP of his cheapest way here / 8, of at most 7 IP; other figures are not in the way"),
     "attack": (2, "chance that an attack of his on this army, if he may make it now, wins, loses"),
 }
-OTHERS: dict[str, tuple[int, str]] = {  # so many numbers, and what they mean
+OTHERS: dict[str, tuple[int, str]] = {  # number of values, and their meaning
     "identity": (4, "which Emperor he is, in turn order"),
     "turn_of": (4, "whose turn it is: own, second, third, fourth"),
     "phase": (6, "fleets, arrival, roman, boost, block, over"),

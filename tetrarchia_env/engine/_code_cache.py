@@ -140,7 +140,7 @@ def _delete_unused(root: Path) -> None:
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]  # numba has no types
-    """Tells Numba the folder; the folder's name stands for the sources, so files in it are never out of date."""
+    """Our folder; its name is the digest of the sources, so files in it are never out of date."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._py_file, self._folder = function.__code__.co_filename, str(folder)

@@ -16,7 +16,7 @@ def armies(game: GameRecord) -> int:
 
 @jit
 def army_on(game: GameRecord, space: int) -> int:
-    """Which army stands here; one must."""
+    """Return the index of the army on this space; there must be one."""
     for army in range(2):
         if game.army_at[army] == space:
             return army
@@ -27,7 +27,7 @@ def army_on(game: GameRecord, space: int) -> int:
 def place_army(game: GameRecord, space: int, origin: int, kind: int) -> None:
     """One army from the reserve."""
     game.reserve[ARMIES] -= 1
-    _write(game, LAST, space, origin, kind)  # the last place is free: armies in the reserve stand behind
+    _write(game, LAST, space, origin, kind)  # the last entry is free: armies in the reserve are sorted last
     _sort(game)
 
 
@@ -62,7 +62,7 @@ def _sort(game: GameRecord) -> None:
 
 @jit
 def _order(game: GameRecord, army: int) -> None:
-    """Exchange this army and the next if they stand the wrong way round."""
+    """Swap this army and the next if they are in the wrong order."""
     space, origin, kind = game.army_at[army], game.army_origin[army], game.army_kind[army]
     after = army + 1
     if space > game.army_at[after]:

@@ -1,4 +1,4 @@
-"""R11.1, the module Dux: a fifth figure that whoever has the turn may use. What he does is in the other chapters."""
+"""R11.1, the module Dux: a fifth figure that the Emperor whose turn it is may use. Its actions are in the other chapters."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.armies import armies

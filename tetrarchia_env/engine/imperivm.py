@@ -52,5 +52,5 @@ def may_block(game: GameRecord, figure: int) -> bool:
 
 @jit
 def block(game: GameRecord) -> None:
-    """R10.1: the army stays (the caller goes on to the next one)."""
+    """R10.1: the army stays (the caller continues with the next one)."""
     game.supply[CONSTANTIUS] -= 1

@@ -1,4 +1,4 @@
-"""What may be decided now, as a mask over the action ids."""
+"""Legal actions, as a mask over the action ids."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,12 @@ Mask = NDArray[np.int8]
 
 @jit
 def legal(game: GameRecord, mask: Mask) -> bool:
-    """Write the legal actions of the agent to act; whether there is any besides `end`."""
+    """Write the legal actions of the agent to act; return whether there is any besides `end`."""
     mask[:] = 0
     if game.phase == ROMAN:
-        return legal_in_passing(game, mask) if game.passing != NOBODY else legal_in_turn(game, mask)
+        if game.passing != NOBODY:  # R4.3: only moves of the figure that must move on
+            return mark(mask, moves_of(game, game.passing), destinations(game, game.passing))
+        return legal_in_turn(game, mask)
     if game.phase == FLEETS:
         for zone in range(ZONES):
             mask[a.FLEET + zone] = open_zones(game) >> zone & 1
@@ -52,7 +54,7 @@ def legal(game: GameRecord, mask: Mask) -> bool:
 
 @jit
 def mark(mask: Mask, first: int, spaces: int) -> bool:
-    """Make the actions `first` + space legal for these spaces; whether there is one."""
+    """Make the actions `first` + space legal for these spaces; return whether there is one."""
     if spaces == 0:
         return False
     for space in range(SPACES):
@@ -62,7 +64,7 @@ def mark(mask: Mask, first: int, spaces: int) -> bool:
 
 @jit
 def set_legal(mask: Mask, action: int, may: bool) -> bool:
-    """Make one action legal if it may be done."""
+    """Make one action legal if `may`; return `may`."""
     mask[action] = may
     return may
 
@@ -76,45 +78,6 @@ def moves_of(game: GameRecord, figure: int) -> int:
 
 
 @jit
-def legal_in_passing(game: GameRecord, mask: Mask) -> bool:
-    """R4.3: only moves of the figure that must move on."""
-    figure = game.passing
-    return mark(mask, moves_of(game, figure), destinations(game, figure))
-
-
-@jit
-def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
-    """R4, R10, R11: whether there is any action besides `end`."""
-    mask[a.END] = 1
-    choice = legal_with_ip(game, mask) if game.ip > 0 else False
-    if game.variants & IMPERIVM:
-        choice |= set_legal(mask, a.IMPERIVM_POWER, may_use_power(game))
-    if game.variants & PATRES_PATRIAE:
-        choice |= set_legal(mask, a.TAKE, may_take(game))
-        choice |= set_legal(mask, a.GIVE, may_give(game))
-    return choice
-
-
-@jit
-def legal_with_ip(game: GameRecord, mask: Mask) -> bool:
-    """R4.1 to R4.7, and what variants and modules add to spend IP on."""
-    emperor = game.emperor
-    choice = mark(mask, a.MOVE, destinations(game, emperor))
-    choice |= mark(mask, a.ATTACK, targets(game, emperor))
-    choice |= set_legal(mask, a.SECURE, may_secure(game))
-    choice |= set_legal(mask, a.SUBDUE, may_subdue(game, emperor))
-    choice |= set_legal(mask, a.CALM, may_calm(game, emperor))
-    choice |= legal_sails(game, mask)
-    if may_order(game):
-        choice |= legal_orders(game, mask)
-    if game.modules & PIRATES_MODULE:
-        choice |= set_legal(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
-    if game.modules & DUX_MODULE:
-        choice |= legal_for_dux(game, mask)
-    return choice
-
-
-@jit
 def sea_lane(lane: int) -> tuple[int, int]:
     """The zones, as bits, of the four `sail` actions in order."""
     west = 1 << (lane >> 1)
@@ -123,21 +86,32 @@ def sea_lane(lane: int) -> tuple[int, int]:
 
 
 @jit
-def legal_sails(game: GameRecord, mask: Mask) -> bool:
-    """R4.4."""
+def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
+    """R4, R10, R11: write the actions of the Roman phase; return whether there is any besides `end`."""
+    mask[a.END] = 1
     choice = False
-    for lane in range(4):
-        start, goal = sea_lane(lane)
-        choice |= set_legal(mask, a.SAIL + lane, may_sail(game, start, goal))
-    return choice
-
-
-@jit
-def legal_orders(game: GameRecord, mask: Mask) -> bool:
-    """R10.1: Diocletian moves the other Emperors on the board."""
-    choice = False
-    for emperor in range(1, 4):
-        choice |= mark(mask, a.ORDER + SPACES * emperor, destinations(game, emperor))
+    if game.ip > 0:
+        emperor = game.emperor
+        choice |= mark(mask, a.MOVE, destinations(game, emperor))
+        choice |= mark(mask, a.ATTACK, targets(game, emperor))
+        choice |= set_legal(mask, a.SECURE, may_secure(game))
+        choice |= set_legal(mask, a.SUBDUE, may_subdue(game, emperor))
+        choice |= set_legal(mask, a.CALM, may_calm(game, emperor))
+        for lane in range(4):  # R4.4
+            start, goal = sea_lane(lane)
+            choice |= set_legal(mask, a.SAIL + lane, may_sail(game, start, goal))
+        if may_order(game):  # R10.1: Diocletian moves the other Emperors on the board
+            for other in range(1, 4):
+                choice |= mark(mask, a.ORDER + SPACES * other, destinations(game, other))
+        if game.modules & PIRATES_MODULE:
+            choice |= set_legal(mask, a.ATTACK_PIRATES, may_attack_pirates(game, emperor))
+        if game.modules & DUX_MODULE:
+            choice |= legal_for_dux(game, mask)
+    if game.variants & IMPERIVM:
+        choice |= set_legal(mask, a.IMPERIVM_POWER, may_use_power(game))
+    if game.variants & PATRES_PATRIAE:
+        choice |= set_legal(mask, a.TAKE, may_take(game))
+        choice |= set_legal(mask, a.GIVE, may_give(game))
     return choice
 
 

@@ -22,7 +22,7 @@ def others(game: GameRecord, figure: int) -> int:
 
 @jit
 def is_on_board(game: GameRecord, figure: int) -> bool:
-    """Whether a figure stands on a space."""
+    """Return whether a figure is on the board."""
     return game.at[figure] < OFF
 
 
@@ -80,7 +80,7 @@ def exits(game: GameRecord, crowded: int, ip: int) -> int:
 
 @jit
 def may_pass(game: GameRecord, crowded: int, space: int, ip: int) -> bool:
-    """R4.3: whether who enters this space, where another stands, can still get to one without."""
+    """R4.3: whether a figure that enters this occupied space can still reach an empty one."""
     if within(game, space, ip) & ~crowded:
         return True
     return exits(game, crowded, ip) & BIT[space] != 0
@@ -102,7 +102,7 @@ def destinations(game: GameRecord, figure: int) -> int:
 
 @jit
 def stand(game: GameRecord, figure: int, space: int) -> None:
-    """Be there; R4.3: who stands with another must move on."""
+    """R4.3: place the figure; set `passing` if the space is shared."""
     game.at[figure] = space
     game.passing = figure if others(game, figure) & BIT[space] else NOBODY
 

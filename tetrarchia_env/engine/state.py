@@ -1,6 +1,6 @@
 """The GAME record: the whole game in one table, and the words for its values. Read this first.
 
-Sets of spaces are *bits*: an int64 in which bit s stands for space s of board.toml. Copying a game is copying its
+Sets of spaces are *bits*: an int64 in which bit s is space s of board.toml. Copying a game is copying its
 record; two games are the same game exactly when their bytes are.
 
 Every number is an int64, in the record and in the constants: nothing wraps when the rules run uncompiled, and Numba
@@ -56,7 +56,7 @@ FIELDS: list[Any] = [
     ("dice", np.uint64),  # the RNG state that all dice come from
     # time
     ("turn", np.int64),  # turns finished
-    ("max_turns", np.int64),  # truncated when so many are
+    ("max_turns", np.int64),  # the game is truncated after this many
     # the rules in force
     ("level", np.int64, 4),  # tokens per Emperor, fleets, extra Revolts, initial armies (R2.1)
     ("variants", np.int64),  # IMPERIVM | MARE_NOSTRVM | ...

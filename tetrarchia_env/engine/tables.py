@@ -80,7 +80,7 @@ BORDERS = _bits(BOARD.number == 7)
 BORDER = frozen([OFF, *BOARD.borders])  # of region r
 ROMA: Any = np.int64(BOARD.roma)
 CAPITAL = frozen(BOARD.capitals)
-PRINTED = frozen([1 << int(s) | 1 << ROMA for s in BOARD.capitals])  # R1.5, ROMA is everybody's
+PRINTED = frozen([1 << int(s) | 1 << ROMA for s in BOARD.capitals])  # R1.5, ROMA counts for every Emperor
 COAST = frozen([_bits((BOARD.coasts & zones) > 0) for zones in range(1 << ZONES)])  # of any set of zones
 SEA = frozen([[_sea(fleets, joined) for fleets in range(1 << ZONES)] for joined in (False, True)])  # [R10.2][fleets][from]
 NEXT_STEP = _by_origin(BOARD.next_step)  # [origin][space]

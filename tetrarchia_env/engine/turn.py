@@ -1,7 +1,7 @@
-"""The order of play: `play` one decision and all that follows by itself, `legal` what may be decided.
+"""The order of play, like the outline of the rulebook: `play` plays one decision and everything that follows without one.
 
-The order stands here once, in pieces, and the record says which one comes next. Who wants to see each of them (the event
-log) calls `decide` and then `advance_to_decision` for one at a time; who wants no legal actions (the search) calls `advance_phase`.
+What follows is played in pieces, and the record says which one is next. The event log calls `decide` and then
+`advance_to_decision` one piece at a time; the search, which needs no legal actions in between, calls `advance_phase`.
 """
 
 from typing import Any
@@ -40,28 +40,28 @@ from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.tokens import calm, secure, subdue
 
 IMPERIVM_POINTS = 6
-ALL: Any = np.int64(2**62)  # pieces: more than there can be
+MAX_PIECES: Any = np.int64(2**62)  # more than can follow one decision
 
 
 @jit
 def begin(game: GameRecord, rng: np.uint64, mask: Mask) -> None:
-    """Set up a new game and go to its first decision."""
+    """Set up a new game and advance to its first decision."""
     set_up(game, rng)
     if fleets_to_place(game) == 0:
         begin_turn(game)
-    advance_to_decision(game, mask, ALL)
+    advance_to_decision(game, mask, MAX_PIECES)
 
 
 @jit
 def play(game: GameRecord, action: int, mask: Mask) -> None:
-    """One legal action and all that follows by itself; leaves the next decision's legal actions in the mask."""
+    """Play one legal action and everything that follows without a decision; write the next legal actions into the mask."""
     decide(game, action)
-    advance_to_decision(game, mask, ALL)
+    advance_to_decision(game, mask, MAX_PIECES)
 
 
 @jit
 def decide(game: GameRecord, action: int) -> None:
-    """One legal action, without what follows by itself."""
+    """Play one legal action without what follows."""
     if game.phase == FLEETS:
         place_fleet(game, action - a.FLEET)
         if fleets_to_place(game) == 0:
@@ -78,7 +78,7 @@ def decide(game: GameRecord, action: int) -> None:
 
 @jit
 def advance_to_decision(game: GameRecord, mask: Mask, pieces: int) -> bool:
-    """R3: play on until somebody must decide or the game is over; True if so many pieces were played before that."""
+    """R3: play at most this many pieces, up to the next decision or the end of the game; return whether more may follow."""
     for _ in range(pieces):
         if game.phase >= BARBARIAN:
             advance_phase(game)
@@ -91,7 +91,7 @@ def advance_to_decision(game: GameRecord, mask: Mask, pieces: int) -> bool:
 
 @jit
 def advance_phase(game: GameRecord) -> None:
-    """R6, R8, R3.1: one piece of the phases in which nobody decides."""
+    """R6, R8, R3.1: play one piece of the phases without decisions."""
     if game.phase == BARBARIAN:
         begin_barbarian_phase(game)
     elif game.phase == STRIKE:
@@ -104,7 +104,7 @@ def advance_phase(game: GameRecord) -> None:
 
 @jit
 def begin_turn(game: GameRecord) -> None:
-    """R3.1, R3.4."""
+    """R3.1, R3.4: set the IP and the phase of the new turn."""
     game.ip = IMPERIVM_POINTS + game.owed[game.emperor]
     game.owed[game.emperor] = 0
     game.used = 0
@@ -130,7 +130,7 @@ def arrive(game: GameRecord) -> None:
 
 @jit
 def finish_turn(game: GameRecord) -> None:
-    """R3.1: the next Emperor's turn, unless so many were agreed."""
+    """R3.1: begin the next Emperor's turn, unless `max_turns` are finished."""
     game.turn += 1
     if game.turn >= game.max_turns:
         end_game(game, TRUNCATED)
@@ -170,26 +170,8 @@ def answer_block(game: GameRecord, action: int) -> None:
 
 @jit
 def act(game: GameRecord, action: int) -> None:
-    """R4, R10, R11: an action of the Roman phase, by its block of ids."""
-    if action < a.MOVE:
-        act_here(game, action)
-    elif action < a.ATTACK:
-        move(game, game.emperor, action - a.MOVE)
-    elif action < a.BASE_ACTIONS:
-        attack(game, game.emperor, action - a.ATTACK)
-    elif action < a.DUX_DEPLOY:
-        act_by_variant(game, action)
-    elif action < a.ORDER:
-        act_by_dux(game, action)
-    else:
-        order = action - a.ORDER
-        move(game, order // SPACES, order % SPACES)
-
-
-@jit
-def act_here(game: GameRecord, action: int) -> None:
-    """R4.4 to R4.6, R4.8."""
-    if action == a.END:
+    """R4, R10, R11: play an action of the Roman phase, by its block of ids."""
+    if action == a.END:  # R4.8
         game.phase = BARBARIAN
     elif action == a.SECURE:
         secure(game)
@@ -197,27 +179,31 @@ def act_here(game: GameRecord, action: int) -> None:
         subdue(game, game.emperor)
     elif action == a.CALM:
         calm(game, game.emperor)
-    else:
+    elif action < a.FLEET:
         start, goal = sea_lane(action - a.SAIL)
         sail(game, start, goal)
-
-
-@jit
-def act_by_variant(game: GameRecord, action: int) -> None:
-    """R10.1, R10.4, R11.2."""
-    if action == a.IMPERIVM_POWER:
+    elif action < a.ATTACK:
+        move(game, game.emperor, action - a.MOVE)
+    elif action < a.BASE_ACTIONS:
+        attack(game, game.emperor, action - a.ATTACK)
+    elif action == a.IMPERIVM_POWER:  # R10.1
         use_power(game)
-    elif action == a.TAKE:
+    elif action == a.TAKE:  # R10.4
         take(game)
     elif action == a.GIVE:
         give(game)
-    else:
+    elif action == a.ATTACK_PIRATES:  # R11.2
         attack_pirates(game, game.emperor)
+    elif action < a.ORDER:
+        act_by_dux(game, action)
+    else:  # R10.1
+        order = action - a.ORDER
+        move(game, order // SPACES, order % SPACES)
 
 
 @jit
 def act_by_dux(game: GameRecord, action: int) -> None:
-    """R11.1."""
+    """R11.1: play an action of the Dux."""
     if action < a.DUX_MOVE:
         deploy(game, action - a.DUX_DEPLOY)
     elif action < a.DUX_ATTACK:

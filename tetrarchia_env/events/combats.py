@@ -58,8 +58,8 @@ def describe_boost(before: GameRecord, game: GameRecord, action: int) -> Lines:
     if action == a.BOOST_COMBAT:
         boost(rolled)
     fought = combat(rolled, before.fighter, before.foe, [rolled.roman_die, rolled.normal_die])
-    deed = "pays a token and adds 1" if action == a.BOOST_COMBAT else "adds nothing"
-    yield f"{figure_name(GALERIUS)} {deed}: {_result(before, game, fought)}"
+    decision = "pays a token and adds 1" if action == a.BOOST_COMBAT else "adds nothing"
+    yield f"{figure_name(GALERIUS)} {decision}: {_result(before, game, fought)}"
     yield from _aftermath(before, game, fought)
 
 

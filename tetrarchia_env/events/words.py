@@ -16,7 +16,7 @@ def figure_name(figure: int) -> str:
 
 
 def army_name(game: GameRecord, space: int) -> str:
-    """The army that stands here, told from the others by where it came from."""
+    """Return the name of the army on this space, by its region of origin."""
     army = army_on(game, space)
     if game.army_kind[army] == ARMY:
         return f"the army from {NUMERALS[game.army_origin[army] - 1]}"
@@ -24,7 +24,7 @@ def army_name(game: GameRecord, space: int) -> str:
 
 
 def foe_name(game: GameRecord, foe: int) -> str:
-    """The same of one who is attacked: told by where it stands."""
+    """Return the name of an attacked foe, by its position."""
     if foe == PIRATES:
         return f"the Pirates in {zone_names(game.pirates)}"
     return f"{army_name(game, foe).partition(' from')[0]} in {BOARD.names[foe]}"
