@@ -61,7 +61,7 @@ def result(folder: Path) -> object:
         return {path.name: re.sub(rb'"seconds":[^]]*', b"", path.read_bytes()) for path in (folder / "out").iterdir()}
     lines = [json.loads(line) for line in (folder / "runs/x/progress.jsonl").read_text(encoding="utf-8").splitlines()]
     measured = [(line["timesteps"], line["win_rates"], line["borders"]) for line in lines]
-    return json.loads((folder / "runs/x/final/card.json").read_bytes())["weights"], measured
+    return json.loads((folder / "runs/x/final/card.json").read_bytes())["weights_sha256"], measured
 
 
 def resume(fork_server: ForkServer, name: str, folder: Path) -> str:

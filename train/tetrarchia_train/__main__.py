@@ -7,7 +7,8 @@ import typer
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
-from tetrarchia_train.command import EXIT_STOPPED, train
+from tetrarchia_train.command import train
+from tetrarchia_train.config import EXIT_STOPPED
 
 
 def main() -> int:

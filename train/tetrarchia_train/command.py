@@ -13,11 +13,10 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import missing_package
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
-from tetrarchia_train.config import Stage, TrainConfig, TrainOptions, preset_names, read_preset
+from tetrarchia_train.config import EXIT_STOPPED, Stage, TrainConfig, TrainOptions, preset_names, read_preset
 
 DEFAULT_PRESET = "ppo"
 PANEL = "Run"
-EXIT_STOPPED = 130
 
 
 def _complete_preset(incomplete: str) -> list[tuple[str, str]]:

@@ -30,6 +30,7 @@ RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
+EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
 Stage = Literal["demonstrations", "bc", "ppo"]
 # Options that may change when a run is resumed. All others determine its weights, its games or its past.
 RESUMABLE_FIELDS = (

@@ -19,6 +19,7 @@ from torch.distributed import PrefixStore, rendezvous  # type: ignore[attr-defin
 from torch.nn.parallel import DistributedDataParallel
 
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_train.config import EXIT_STOPPED
 
 TIMEOUT = timedelta(days=7)  # the other ranks wait while rank zero clones the expert or evaluates
 SHUTDOWN_TIMEOUT_S = 600  # that torchrun gives the ranks to save after SIGINT or SIGTERM
@@ -46,7 +47,11 @@ def is_rank_zero() -> bool:
 
 
 def torchrun(processes: int, module: str, arguments: Sequence[str]) -> int:
-    """Run `python -m module arguments` in several processes on this machine; return the exit code, 128 + N after signal N."""
+    """Run `python -m module arguments` in several processes on this machine.
+
+    Returns:
+        The exit code of the first rank that failed, or 0; 130 if this process received SIGINT or SIGTERM, which all ranks then receive.
+    """
     from torch.distributed.elastic.multiprocessing.api import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.run import main as run
@@ -59,8 +64,8 @@ def torchrun(processes: int, module: str, arguments: Sequence[str]) -> int:
     except ChildFailedError as error:
         code = error.get_first_failure()[1].exitcode
         return code if code > 0 else 128 - code
-    except SignalException as error:
-        return 128 + error.sigval
+    except SignalException:
+        return EXIT_STOPPED
     finally:
         logging.disable(logging.NOTSET)
     return 0
