@@ -188,7 +188,7 @@ def parse_game(content: object) -> StudyGame:
     Raises:
         TetrarchiaError: If the data are not valid or the game cannot have been played.
     """
-    data = validate(content, StudyLine, "it")
+    data = validate(content, StudyLine, "")
     replay = parse_replay(data.replay)
     game, masks = batch.new_games(replay.options, replay.seed)
     for action in replay_actions(replay, game, masks):

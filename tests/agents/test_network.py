@@ -139,7 +139,7 @@ def test_train_value_only_freezes_all_other_parameters() -> None:
     "wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"node_dim": 0}, {"encoder_layers": True}, {"hidden_dim": "wide"}]
 )
 def test_a_bad_configuration_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(TetrarchiaError, match=f"^network: .*not {next(iter(wrong.values()))!r}$"):
+    with pytest.raises(TetrarchiaError, match=f"^network: .*got {next(iter(wrong.values()))!r}$"):
         NetworkConfig(**wrong)
 
 

@@ -296,7 +296,7 @@ def test_new_page_has_only_sections_with_files(tmp_path: Path) -> None:
 
 
 def test_page_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TetrarchiaError, match="there are no results in"):
+    with pytest.raises(TetrarchiaError, match="report must be a folder with results"):
         write_report(tmp_path / "results", tmp_path / "results.md")
 
 

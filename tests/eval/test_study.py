@@ -97,11 +97,11 @@ def test_every_action_has_a_player_and_a_time() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 2}, "format is 1"),
-        ({"players": []}, "players is a list"),
+        ({"format": 2}, "format must be 1"),
+        ({"players": []}, "players must be a list"),
         ({"players": [{"kind": "person", "name": "0123456789abcdef"}]}, "has not consented"),
         ({"players": [{"kind": "person", "name": "Anna", "consent": True}]}, "16 hexadecimal digits"),
-        ({"players": [{"kind": "ghost", "name": "x"}]}, "kind is person or agent, not 'ghost'"),
+        ({"players": [{"kind": "ghost", "name": "x"}]}, "kind must be person or agent; got 'ghost'"),
         ({"players": [{"kind": "agent", "name": "x" * 300}]}, "a name of at most 200 letters"),
         ({"seats": [0, 0, 0]}, "seats"),
         ({"seats": [0, 0, 0, 9]}, "numbers of the 2 players"),
