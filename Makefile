@@ -60,7 +60,7 @@ docs: $(SITE_READY) ## build the documentation into build/docs; a broken link or
 bench: $(READY) ## measure the speed of the engine, each environment API and training, and start-up and compile times
 	@echo "bench: about ten minutes; needs an otherwise idle machine"
 	@mkdir -p benchmarks
-	@$(BIN)/tetrarchia bench --peers --out benchmarks/latest.json
+	@$(BIN)/tetrarchia bench --peers --web --out benchmarks/latest.json
 
 measure: $(READY) ## play all games that results/ lacks; takes hours
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh

@@ -116,7 +116,7 @@ def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[n
 
 
 def observe_unchecked(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return the same without checking the arrays, for environments."""
+    """Return the observation of each game without checking the arguments; used by the environments."""
     observations = np.zeros((len(games), SIZE), dtype=np.float32)
     views = np.ndarray(len(games), OBSERVATION, observations.data)  # as .view does, in a fifth of the time
     wrong = _observe(games, viewers, views)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.state import DUX_MODULE, GAME, IMPERIVM, PATRES_PATRIAE, PIRATES_MODULE
+from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.engine.validity import LIMITS, MESSAGES, first_flaw, outside_limits
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
+from tetrarchia_env.variants import MODULES, VARIANTS
 
 Seeds = int | Sequence[int] | NDArray[np.integer]
 
@@ -180,7 +181,8 @@ def check_limits(records: NDArray[Any], limits: Mapping[str, tuple[Any, Any]], s
 
 def need_all_actions(games: NDArray[np.void]) -> NDArray[np.bool_]:
     """Return which games have actions besides those of the base game."""
-    needs: NDArray[np.bool_] = (games["variants"] & (IMPERIVM | PATRES_PATRIAE)) | (games["modules"] & (DUX_MODULE | PIRATES_MODULE)) != 0
+    variants, modules = (sum(rule.bit for rule in table if rule.needs_all_actions) for table in (VARIANTS, MODULES))
+    needs: NDArray[np.bool_] = (games["variants"] & variants) | (games["modules"] & modules) != 0
     return needs
 
 

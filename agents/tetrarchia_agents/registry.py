@@ -53,7 +53,7 @@ AGENTS = {
         ),
         AgentType(
             "ppo",
-            "a trained network; needs the extra train",
+            "a trained network; needs the extra agents",
             "tetrarchia_agents.ppo:PPOAgent",
             {
                 "checkpoint": "a name in checkpoints/ or a folder",

@@ -1,6 +1,6 @@
 """Options that several commands share, each declared once, with its completion.
 
-The tables of names repeat those of the rules, which take a second to import: too long for the Tab key. A test compares them.
+Levels and scenarios are repeated here, because the rules take a second to import: too long for the Tab key. A test compares the names.
 """
 
 import sys

@@ -4,7 +4,7 @@ import * as board from "./board.js";
 
 const KEYS = {end: "e", secure: "s", subdue: "d", calm: "c", imperivm: "i", boost: "b", block: "k", accept: "a", take: "t", give: "g"};
 const LABELS = {
-  end: "End the turn", secure: "Secure this space", subdue: "Subdue the Revolt here", calm: "Calm the Unrest here", imperivm: "Use your power", boost: "Add 1",
+  end: "End the turn", secure: "Secure this space", subdue: "Subdue the Unrest or Revolt here", calm: "Calm the Revolt here", imperivm: "Use your power", boost: "Add 1",
   block: "Block the army", accept: "Accept", take: "Take 1 IP from Galerius", give: "Give 1 IP to Maximian",
 };
 const LABEL_PATTERNS = [
