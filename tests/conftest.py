@@ -1,4 +1,4 @@
-"""Windows in tests: nobody sees them, and nobody waits for them."""
+"""Fixtures for all tests: no test opens a visible window or waits for one."""
 
 import os
 import warnings
@@ -7,19 +7,19 @@ import pytest
 
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # where pygame is, PettingZoo's tests load a game of theirs in their old way
+    warnings.simplefilter("ignore", DeprecationWarning)  # if pygame is installed, PettingZoo's tests import a game with deprecated code
     import pettingzoo.test  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test opens a window on a developer's desktop."""
+    """Prevent tests from opening windows on a developer's desktop."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mode `human` shows a picture only as long as it takes; skipped where the libraries for pictures are missing."""
+    """Remove the delay between frames in the `human` render mode; skip if the rendering libraries are missing."""
     from tetrarchia_env.envs.aec import TetrarchiaAEC
     from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
 

@@ -1,4 +1,4 @@
-"""How the armies advance (R8)."""
+"""The advance of the armies (R8)."""
 
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,7 @@ PATHS = {
 
 
 def advance(*armies: tuple[str, str], dice: tuple[int, ...] = (), **changes: Any) -> tuple[Snapshot, list[int]]:
-    """A quiet Barbarian phase with these armies (space, origin), those in provinces on Revolts; the dice of R8 given back."""
+    """Play a Barbarian phase without trouble for these armies (space, origin), on Revolts in provinces; return the dice rolled by R8."""
     revolts = {space: "revolt" for space, _ in armies if BOARD.space_id(space) < 42}
     changes["tokens"] = revolts | changes.get("tokens", {})
     game = position(dice=QUIET + dice, armies=[[*army, "army"] for army in armies], **changes)
@@ -33,8 +33,8 @@ def advance(*armies: tuple[str, str], dice: tuple[int, ...] = (), **changes: Any
     return after, used[2:]
 
 
-def stand(after: Snapshot) -> set[tuple[str, str]]:
-    """Where the armies are, each with its origin."""
+def army_positions(after: Snapshot) -> set[tuple[str, str]]:
+    """Return the space and the origin of each army."""
     return {(space, origin) for space, origin, _ in after["armies"]}
 
 
@@ -42,53 +42,53 @@ def stand(after: Snapshot) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("dice", "moved"), [((4, 1), {"AEGYPTVS", "GAETVLIA"}), ((1, 4), {"LIBYA", "TINGITANA"})])
-def test_fewest_steps_first(dice: tuple[int, int], moved: set[str]) -> None:
+def test_army_with_the_fewest_steps_moves_first(dice: tuple[int, int], moved: set[str]) -> None:
     """R8.1: LIBYA has 7 steps to ROMA, GAETVLIA 8, so LIBYA rolls first for its broken link."""
     after, used = advance(("GAETVLIA", "I"), ("LIBYA", "VI"), dice=dice)
-    assert {space for space, _ in stand(after)} == moved
+    assert {space for space, _ in army_positions(after)} == moved
     assert used == list(dice)
 
 
 @pytest.mark.parametrize(("dice", "moved"), [((4, 1), {"MOESIA INFERIOR", "LIBYA"}), ((1, 4), {"SARMATIA", "AEGYPTVS"})])
-def test_equal_steps_lowest_region_first(dice: tuple[int, int], moved: set[str]) -> None:
+def test_equal_steps_are_ordered_by_region(dice: tuple[int, int], moved: set[str]) -> None:
     """R8.1: both have 7 steps; SARMATIA is in region IV, LIBYA in VI."""
     after, used = advance(("LIBYA", "VI"), ("SARMATIA", "IV"), dice=dice)
-    assert {space for space, _ in stand(after)} == moved
+    assert {space for space, _ in army_positions(after)} == moved
     assert used == list(dice)
 
 
 @pytest.mark.parametrize("rival", ["IV", "V"])
-def test_region_where_it_stands_counts_before_the_origin(rival: str) -> None:
-    """R8.1: SICILIA and EPIRVS are 2 steps away; ITALIA is 0, so the army of VI takes LVCANIA and the other stays, unrolled."""
+def test_current_region_is_compared_before_the_origin(rival: str) -> None:
+    """R8.1: SICILIA and EPIRVS are 2 steps away; ITALIA is region 0, so the army of VI enters LVCANIA; the other stays without a roll."""
     after, used = advance(("EPIRVS", rival), ("SICILIA", "VI"), dice=(4,))
-    assert stand(after) == {("LVCANIA", "VI"), ("EPIRVS", rival)}
+    assert army_positions(after) == {("LVCANIA", "VI"), ("EPIRVS", rival)}
     assert used == [4]
 
 
 @pytest.mark.parametrize(("west", "east"), [("I", "IV"), ("II", "VI"), ("III", "V")])
-def test_last_comparison_is_the_origin(west: str, east: str) -> None:
+def test_remaining_ties_are_ordered_by_origin(west: str, east: str) -> None:
     """R8.1: ETRVRIA and LVCANIA are both in ITALIA, 1 step away; the lower origin enters ROMA and ends the game."""
     after, _ = advance(("LVCANIA", east), ("ETRVRIA", west))
-    assert stand(after) == {("ROMA", west), ("LVCANIA", east)}
+    assert army_positions(after) == {("ROMA", west), ("LVCANIA", east)}
 
 
-def test_three_armies_in_order() -> None:
-    """R8.1: MOESIA INFERIOR is 6 steps away, LIBYA 7, PERSIA 11; each die goes to its army. The first link is normal."""
+def test_three_armies_advance_in_order() -> None:
+    """R8.1: MOESIA INFERIOR is 6 steps away over a normal link, LIBYA 7, PERSIA 11; the dice are used in this order."""
     after, used = advance(("PERSIA", "V"), ("LIBYA", "VI"), ("MOESIA INFERIOR", "IV"), dice=(1, 4))
-    assert stand(after) == {("MOESIA SVPERIOR", "IV"), ("LIBYA", "VI"), ("SYRIA", "V")}
+    assert army_positions(after) == {("MOESIA SVPERIOR", "IV"), ("LIBYA", "VI"), ("SYRIA", "V")}
     assert used == [1, 4]
 
 
 def test_army_placed_in_this_turn_advances() -> None:
-    """R8.1: dice of the Uprising in GALLAECIA, its border, and then the step."""
+    """R8.1: the dice are those of the Uprising in GALLAECIA, of its border, and of the army's step."""
     game = position(dice=(1, 5, 6, 4), tokens={"GALLAECIA": "revolt"})
-    assert stand(play(game, "end")) == {("AEGYPTVS", "VI")}
+    assert army_positions(play(game, "end")) == {("AEGYPTVS", "VI")}
 
 
-def test_column_moves_up() -> None:
-    """R8.1: the foremost goes first, so the next one finds its space free."""
+def test_column_of_armies_advances() -> None:
+    """R8.1: the army closest to ROMA moves first, so the next one finds its space free."""
     after, used = advance(("THRACIA", "IV"), ("MACEDONIA", "V"), ("EPIRVS", "IV"), dice=(4,))
-    assert stand(after) == {("MACEDONIA", "IV"), ("EPIRVS", "V"), ("LVCANIA", "IV")}
+    assert army_positions(after) == {("MACEDONIA", "IV"), ("EPIRVS", "V"), ("LVCANIA", "IV")}
     assert used == [4]
 
 
@@ -96,8 +96,8 @@ def test_column_moves_up() -> None:
 
 
 @pytest.mark.parametrize("origin", PATHS)
-def test_army_walks_the_path_of_its_region(origin: str) -> None:
-    """R8.2: one space a turn; a die only for a broken link."""
+def test_army_follows_the_path_of_its_region(origin: str) -> None:
+    """R8.2: armies move one space per turn and roll only for a broken link."""
     path = PATHS[origin].split(" - ")
     away = {"diocletian": "SARDINIA", "galerius": None, "constantius": None, "maximian": None}
     for space, goal in pairwise(path):
@@ -111,10 +111,10 @@ def test_army_walks_the_path_of_its_region(origin: str) -> None:
 
 
 @pytest.mark.parametrize("die", SIDES)
-def test_broken_link_of_an_advance(die: int) -> None:
-    """R8.2, R6.5: on 1 to 3 it stays, on 4 to 6 it goes."""
+def test_broken_link_stops_an_advance_on_1_to_3(die: int) -> None:
+    """R8.2, R6.5: the army stays on 1 to 3 and moves on 4 to 6."""
     after, used = advance(("SARMATIA", "IV"), dice=(die,))
-    assert stand(after) == {("MOESIA INFERIOR" if die >= 4 else "SARMATIA", "IV")}
+    assert army_positions(after) == {("MOESIA INFERIOR" if die >= 4 else "SARMATIA", "IV")}
     assert after["tokens"] == ({"MOESIA INFERIOR": "revolt"} if die >= 4 else {})
     assert used == [die]
 
@@ -122,14 +122,14 @@ def test_broken_link_of_an_advance(die: int) -> None:
 def test_army_behind_another_stays_without_a_roll() -> None:
     """R8.2: the army in TINGITANA fails its roll; that in GAETVLIA is behind it, so its broken link takes no die."""
     after, used = advance(("GAETVLIA", "I"), ("TINGITANA", "I"), dice=(1, 4))
-    assert stand(after) == {("GAETVLIA", "I"), ("TINGITANA", "I")}
+    assert army_positions(after) == {("GAETVLIA", "I"), ("TINGITANA", "I")}
     assert used == [1]
 
 
 def test_broken_link_is_rolled_before_an_attack() -> None:
-    """R8.2: on 3 there is no fight, though an Emperor stands there."""
+    """R8.2: on 3 the army does not attack the Emperor behind the link."""
     after, used = advance(("SARMATIA", "IV"), dice=(3,), emperors={"galerius": "MOESIA INFERIOR"})
-    assert stand(after) == {("SARMATIA", "IV")}
+    assert army_positions(after) == {("SARMATIA", "IV")}
     assert after["emperors"]["galerius"] == "MOESIA INFERIOR"
     assert used == [3]
 
@@ -138,54 +138,54 @@ def test_broken_link_is_rolled_before_an_attack() -> None:
 
 
 @pytest.mark.parametrize("lying", [None, "unrest", "revolt", "diocletian", "galerius", "constantius", "maximian"])
-def test_army_replaces_any_token_by_a_revolt(lying: str | None) -> None:
-    """R8.3: what lay there goes back to its owner; a Revolt just stays."""
+def test_army_replaces_any_token_with_a_revolt(lying: str | None) -> None:
+    """R8.3: the replaced token returns to its owner; a Revolt stays."""
     after, _ = advance(("LIBYA", "VI"), dice=(4,), tokens={"AEGYPTVS": lying} if lying else {})
-    assert stand(after) == {("AEGYPTVS", "VI")}
+    assert army_positions(after) == {("AEGYPTVS", "VI")}
     assert after["tokens"] == {"AEGYPTVS": "revolt"}
     assert after["reserve"] == {"unrest": 21, "revolt": 20, "armies": 2}
     assert set(after["supply"].values()) == {4}
 
 
 def test_printed_token_does_not_stop_the_revolt() -> None:
-    """R8.3: an army in an empty capital puts a Revolt there as anywhere."""
+    """R8.3: an army that enters an empty capital places a Revolt there, as in any province."""
     after, _ = advance(("DACIA", "III"), dice=(4,), emperors={"galerius": "ACHAEA"})
-    assert stand(after) == {("PANNONIA INFERIOR", "III")}
+    assert army_positions(after) == {("PANNONIA INFERIOR", "III")}
     assert after["tokens"]["PANNONIA INFERIOR"] == "revolt"
 
 
 def test_border_left_behind_stays_empty() -> None:
-    """R8.3: Revolts are put on provinces entered, not where the army came from."""
+    """R8.3: Revolts are placed in the provinces that armies enter, not on the spaces they leave."""
     after, _ = advance(("GERMANIA MAGNA", "III"), dice=(5,))
     assert after["tokens"] == {"DACIA": "revolt"}
 
 
 def test_entering_roma_loses_the_game() -> None:
-    """R8.3: at once; no Revolt is put and the army behind does not move up."""
+    """R8.3: the game ends at once; no Revolt is placed and the following army does not move."""
     after, used = advance(("ETRVRIA", "II"), ("CISALPINA", "I"), tokens={"ROMA": "galerius"}, emperors={"maximian": "RHAETIA"})
     assert (after["outcome"], after["phase"]) == ("rome fell", "over")
-    assert stand(after) == {("ROMA", "II"), ("CISALPINA", "I")}
+    assert army_positions(after) == {("ROMA", "II"), ("CISALPINA", "I")}
     assert after["tokens"] == {"ETRVRIA": "revolt", "CISALPINA": "revolt", "ROMA": "galerius"}
     assert used == []
 
 
-# R8.4: attacking. The army in THRACIA has support 1, galerius in MACEDONIA none; nobody else is near.
+# R8.4: attacking. The army in THRACIA has support 1, galerius in MACEDONIA none; no other figure is adjacent.
 
 AWAY = {"diocletian": "SYRIA", "galerius": "MACEDONIA"}
 
 
 def test_army_beats_the_emperor_in_its_way() -> None:
-    """R8.4: 2 against 2 + 1; he is removed, it enters, and a Revolt replaces his token."""
+    """R8.4: 2 against 2 + 1; the Emperor is removed, the army enters, and a Revolt replaces the token."""
     after, used = advance(("THRACIA", "IV"), dice=(2, 2), emperors=AWAY, tokens={"MACEDONIA": "diocletian"})
     assert (after["emperors"]["galerius"], after["phase"]) == (None, "arrival")
-    assert stand(after) == {("MACEDONIA", "IV")}
+    assert army_positions(after) == {("MACEDONIA", "IV")}
     assert after["tokens"] == {"THRACIA": "revolt", "MACEDONIA": "revolt"}
     assert after["supply"]["diocletian"] == 4
     assert used == [2, 2]
 
 
 def test_emperor_beats_the_army_that_attacks() -> None:
-    """R8.4: 4 against 2 + 1; the army and the token on its space go, he and the token on his stay."""
+    """R8.4: 4 against 2 + 1; the army and the token on its space are removed, the Emperor and the token on his space stay."""
     after, used = advance(("THRACIA", "IV"), dice=(4, 2), emperors=AWAY, tokens={"MACEDONIA": "diocletian"})
     assert after["emperors"]["galerius"] == "MACEDONIA"
     assert (after["armies"], after["tokens"]) == ([], {"MACEDONIA": "diocletian"})
@@ -193,10 +193,10 @@ def test_emperor_beats_the_army_that_attacks() -> None:
     assert used == [4, 2]
 
 
-def test_equal_attack_changes_nothing() -> None:
+def test_tied_attack_changes_nothing() -> None:
     """R8.4: 3 against 2 + 1; the army stays where it is."""
     after, used = advance(("THRACIA", "IV"), dice=(3, 2), emperors=AWAY)
-    assert (after["emperors"]["galerius"], stand(after)) == ("MACEDONIA", {("THRACIA", "IV")})
+    assert (after["emperors"]["galerius"], army_positions(after)) == ("MACEDONIA", {("THRACIA", "IV")})
     assert after["tokens"] == {"THRACIA": "revolt"}
     assert used == [3, 2]
 
@@ -204,22 +204,22 @@ def test_equal_attack_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("dice", "dux", "army"), [((2, 2), "gone", "MACEDONIA"), ((3, 2), "MACEDONIA", "THRACIA"), ((4, 2), "MACEDONIA", None)]
 )
-def test_army_attacks_the_dux_alike(dice: tuple[int, int], dux: str, army: str | None) -> None:
-    """R8.4: like an Emperor, with no support."""
+def test_army_attacks_the_dux_like_an_emperor(dice: tuple[int, int], dux: str, army: str | None) -> None:
+    """R8.4: the Dux is attacked like an Emperor, with no support."""
     rules = {"dux": "MACEDONIA", "rules": {"modules": ["dux"]}, "emperors": {"diocletian": "SYRIA"}}
     after, _ = advance(("THRACIA", "IV"), dice=dice, **rules)
-    assert (after["dux"], stand(after)) == (dux, {(army, "IV")} if army else set())
+    assert (after["dux"], army_positions(after)) == (dux, {(army, "IV")} if army else set())
 
 
 def test_links_are_not_rolled_for_support() -> None:
-    """R6.5: the army's own step is rolled for, the broken link from its Revolt in DACIA is not: 3 equals 2 + 1."""
+    """R6.5: the army's own step is rolled for, but not the broken link to its Revolt in DACIA: 3 equals 2 + 1."""
     changes = {"emperors": {"galerius": "MOESIA INFERIOR"}, "tokens": {"DACIA": "revolt"}}
     after, used = advance(("SARMATIA", "IV"), dice=(4, 3, 2), **changes)
-    assert (after["emperors"]["galerius"], stand(after)) == ("MOESIA INFERIOR", {("SARMATIA", "IV")})
+    assert (after["emperors"]["galerius"], army_positions(after)) == ("MOESIA INFERIOR", {("SARMATIA", "IV")})
     assert used == [4, 3, 2]
 
 
-def test_army_that_beats_the_defender_of_roma_has_won() -> None:
-    """R8.4, R8.3: the Emperor is removed, the army stands in ROMA."""
+def test_beating_the_defender_of_roma_ends_the_game() -> None:
+    """R8.4, R8.3: the Emperor is removed and the army is in ROMA."""
     after, _ = advance(("LVCANIA", "IV"), dice=(1, 6), emperors={"maximian": "ROMA"})
-    assert (after["outcome"], after["emperors"]["maximian"], stand(after)) == ("rome fell", None, {("ROMA", "IV")})
+    assert (after["outcome"], after["emperors"]["maximian"], army_positions(after)) == ("rome fell", None, {("ROMA", "IV")})

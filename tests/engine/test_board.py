@@ -22,7 +22,7 @@ BOARD = load(PACKAGED)  # not board.BOARD: TETRARCHIA_BOARD may be set where the
 
 
 def toml(value: Any) -> str:
-    """A value of a board file in TOML's inline form."""
+    """Return a value of a board file in TOML's inline form."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -88,13 +88,13 @@ def test_r4_links_are_normal_or_broken(a: str, b: str, kind: int) -> None:
     assert link(BOARD, a, b) == link(BOARD, b, a) == kind
 
 
-def test_links_are_those_of_the_file() -> None:
+def test_links_match_the_file() -> None:
     assert (BOARD.links > 0).sum() == 2 * len(FILE["link"])
     assert (BOARD.links == BROKEN).sum() == 2 * sum(entry["broken"] for entry in FILE["link"])
     assert (BOARD.links == BOARD.links.T).all()
 
 
-def test_coasts_are_bits_of_zones() -> None:
+def test_coasts_are_bit_masks_of_zones() -> None:
     assert BOARD.zones == ("ATLANTICVM", "INTERNVM", "AEGAEVM")
     assert BOARD.coasts[BOARD.space_id("BAETICA")] == 0b011
     assert BOARD.coasts[BOARD.space_id("SYRIA")] == 0b100
@@ -110,7 +110,7 @@ def test_r8_paths_lead_from_the_border_to_roma(region: int, numeral: str) -> Non
     assert (BOARD.steps_to_roma[region - 1] < 0).sum() == SPACES - len(path)
 
 
-def test_r8_an_army_from_asia_minor_comes_through_graecia() -> None:
+def test_r8_path_of_region_v_leads_through_graecia() -> None:
     assert path_of(BOARD, 5)[-5:] == ["THRACIA", "MACEDONIA", "EPIRVS", "LVCANIA", "ROMA"]
 
 
@@ -123,7 +123,7 @@ def test_arrays_are_small_and_read_only() -> None:
             array[0] = 1
 
 
-def test_unknown_space_is_named_with_close_ones() -> None:
+def test_unknown_space_error_suggests_similar_names() -> None:
     with pytest.raises(TetrarchiaError, match=r"^unknown space 'Belgicum' \(did you mean BELGICA"):
         BOARD.space_id("Belgicum")
     with pytest.raises(TetrarchiaError, match=r"^unknown space '42'$"):
@@ -218,7 +218,7 @@ MISTAKES: list[tuple[str, Edit]] = [
 
 
 @pytest.mark.parametrize(("sentence", "edit"), MISTAKES, ids=[sentence for sentence, _ in MISTAKES])
-def test_mistake_is_refused_in_one_line(tmp_path: Path, sentence: str, edit: Edit) -> None:
+def test_invalid_file_is_refused_in_one_line(tmp_path: Path, sentence: str, edit: Edit) -> None:
     file = copy.deepcopy(FILE)
     edit(file)
     with pytest.raises(TetrarchiaError, match=sentence) as caught:
@@ -228,7 +228,7 @@ def test_mistake_is_refused_in_one_line(tmp_path: Path, sentence: str, edit: Edi
     assert "\n" not in message
 
 
-def test_file_that_is_missing_or_not_toml(tmp_path: Path) -> None:
+def test_missing_or_non_toml_file_is_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.toml"
     with pytest.raises(TetrarchiaError, match=r"bad\.toml: it cannot be read \(No such file"):
         load(bad)
@@ -252,7 +252,7 @@ def test_new_process_reads_the_packaged_file() -> None:
     assert run(["-c", SHOW], TETRARCHIA_BOARD="").stdout.strip() == f"{PACKAGED} LVSITANIA"
 
 
-def test_new_process_reads_the_file_that_tetrarchia_board_names(tmp_path: Path) -> None:
+def test_new_process_reads_the_file_set_by_tetrarchia_board(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(PACKAGED.read_text(encoding="utf-8").replace("LVSITANIA", "LUSITANIA"), encoding="utf-8")
     assert run(["-c", SHOW], TETRARCHIA_BOARD=str(mine)).stdout.strip() == f"{mine} LUSITANIA"
@@ -267,8 +267,8 @@ def test_new_process_refuses_a_bad_file(tmp_path: Path) -> None:
     "text",
     ["a = " + "[" * 100_000, "a" + ".a" * 100_000 + " = 1", "[" + "a." * 100_000 + "a]", "a = " + "{a = " * 5_000, "a = " + "[" * 17],
 )
-def test_deep_nesting_is_refused_at_once(tmp_path: Path, text: str) -> None:
-    """Python's parser takes hours for long dotted keys."""
+def test_deep_nesting_is_refused_quickly(tmp_path: Path, text: str) -> None:
+    """Check the nesting before parsing: Python's parser takes hours for long dotted keys."""
     (tmp_path / "board.toml").write_text(text)
     begun = time.process_time()
     with pytest.raises(TetrarchiaError, match=r"^board file .*: it is nested too deeply$"):

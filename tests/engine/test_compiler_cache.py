@@ -1,4 +1,4 @@
-"""The cache of compiled code: never stale, never another user's files, and no file breaks a run."""
+"""The cache of compiled code: never stale, never read from another user's files, and robust against damaged files."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ from tetrarchia_env.engine._jit import PACKAGE, jit_into, source_digest
 
 DIGEST = "0123456789abcdef"
 FOLDER = f"tetrarchia-{DIGEST}"
-STRANGER = 65534  # nobody
+STRANGER = 65534  # user id of `nobody`
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 ONE_FUNCTION = """
 import os, sys
@@ -39,7 +39,7 @@ print(next_rng(np.uint64(7)), sum(next_rng.stats.cache_hits.values()))
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder set by the user, and a temporary folder that no other test uses."""
+    """Set the cache folder and a temporary folder that no other test uses."""
     (tmp_path / "tmp").mkdir(mode=0o700)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "chosen"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
@@ -90,8 +90,8 @@ def test_compiled_code_is_loaded_from_a_private_folder(root: Path) -> None:
 @pytest.mark.parametrize(
     "changed", ["engine/dice.py", "data/board.toml", "data/scenarios.toml", "data/heuristic_weights.toml", "observation.py", "batch.py"]
 )
-def test_changed_source_or_data_means_another_folder(tmp_path: Path, changed: str) -> None:
-    """Numba alone would load the callers' old code."""
+def test_changed_source_or_data_changes_the_folder(tmp_path: Path, changed: str) -> None:
+    """Check the digest of the whole package: Numba alone would load outdated code of the callers."""
     package = tmp_path / "tetrarchia_env"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     before = source_digest(package)
@@ -102,7 +102,7 @@ def test_changed_source_or_data_means_another_folder(tmp_path: Path, changed: st
     assert source_digest(package) != before
 
 
-def test_another_board_or_numba_setting_means_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_board_and_numba_settings_change_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = source_digest(PACKAGE)
     monkeypatch.setattr(config, "OPT", type(config.OPT)(1))
     assert source_digest(PACKAGE) != before
@@ -129,7 +129,7 @@ def test_damaged_files_are_rebuilt(root: Path, file: int, damage: str) -> None:
 
 
 @pytest.mark.parametrize("byte", [100, 1000, 2000, 4000])
-def test_one_wrong_byte_of_code_is_noticed(root: Path, byte: int) -> None:
+def test_one_wrong_byte_of_code_is_detected(root: Path, byte: int) -> None:
     _, code = use_once(root)
     content = bytearray(code.read_bytes())
     content[byte] ^= 1
@@ -141,7 +141,7 @@ def test_one_wrong_byte_of_code_is_noticed(root: Path, byte: int) -> None:
 
 
 class Planted:
-    """Creates a file when it is unpickled."""
+    """Object that creates a file when it is unpickled."""
 
     def __init__(self, marker: Path) -> None:
         self.marker = marker
@@ -150,8 +150,8 @@ class Planted:
         return Path.touch, (self.marker,)
 
 
-def test_planted_code_runs_in_a_private_folder(root: Path, tmp_path: Path) -> None:
-    """The control for the tests below."""
+def test_planted_code_in_a_private_folder_is_executed(root: Path, tmp_path: Path) -> None:
+    """Check that the planted code works at all, as a control for the tests below."""
     use_once(root)[1].write_bytes(pickle.dumps(Planted(tmp_path / "marker")))
 
     assert compiled()(21) == 42
@@ -181,7 +181,7 @@ def test_another_users_folder_is_not_read(root: Path, tmp_path: Path, linked: bo
     assert not (tmp_path / "marker").exists()
 
 
-def test_a_folder_that_others_may_exchange_is_insecure(tmp_path: Path) -> None:
+def test_a_folder_that_others_may_replace_is_insecure(tmp_path: Path) -> None:
     parent = tmp_path / "open"
     (parent / "mine").mkdir(parents=True, mode=0o700)
     parent.chmod(0o777)
@@ -191,7 +191,9 @@ def test_a_folder_that_others_may_exchange_is_insecure(tmp_path: Path) -> None:
     assert not insecure_reason(parent / "mine")
 
 
-def test_without_a_folder_it_still_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_functions_compile_without_a_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "a_file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "below"))
@@ -206,7 +208,7 @@ def test_without_a_folder_it_still_compiles(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_compiling_is_announced_once_and_only_if_it_takes_long(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A few functions that no command compiled before take no noticeable time."""
+    """Check that compiling a few remaining functions prints no message: it takes no noticeable time."""
     folder = code_folder()
     for _ in range(2):
         jit_into(folder)(doubled)(21)
@@ -218,7 +220,7 @@ def test_compiling_is_announced_once_and_only_if_it_takes_long(root: Path, capsy
     assert capsys.readouterr().err == ""
 
 
-def test_folders_that_were_not_used_for_long_are_deleted(root: Path) -> None:
+def test_folders_unused_for_long_are_deleted(root: Path) -> None:
     old, recent, other = root / f"tetrarchia-{1:016x}", root / f"tetrarchia-{2:016x}", root / "numba_0123"
     for folder in (old, recent, other):
         folder.mkdir(parents=True)
@@ -235,7 +237,7 @@ def test_other_numba_code_keeps_its_own_cache() -> None:
 
 
 @pytest.mark.slow
-def test_a_temporary_folder_takes_the_place_of_a_home_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_home_falls_back_to_a_temporary_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     first = run(home=tmp_path, HOME=str(tmp_path / "file"))
@@ -247,8 +249,8 @@ def test_a_temporary_folder_takes_the_place_of_a_home_that_cannot_be_written(tmp
 
 @pytest.mark.slow
 @needs_root
-def test_a_warm_folder_that_cannot_be_written_is_used() -> None:
-    """As in a container image: made by root, used by a user who can write nowhere."""
+def test_warm_read_only_folder_is_used() -> None:
+    """Simulate a container image: the cache is written by root and used by a user who cannot write anywhere."""
     with tempfile.TemporaryDirectory() as place:  # pytest's own folders are closed to others
         warm, home = Path(place, "warm"), Path(place, "home")
         home.mkdir(mode=0o755)
@@ -262,7 +264,7 @@ def test_a_warm_folder_that_cannot_be_written_is_used() -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_at_once(tmp_path: Path) -> None:
+def test_two_processes_compile_at_once(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "both")}
     command = [sys.executable, "-c", ONE_FUNCTION]
     both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -22,7 +22,7 @@ def wrong(game: GameRecord) -> int:
 """
 
 
-def test_the_protocol_has_the_fields_of_the_record() -> None:
+def test_protocol_has_the_fields_of_the_record() -> None:
     tree = ast.parse(Path(state.__file__).read_text(encoding="utf-8"))
     (record,) = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "GameRecord")
     types = {node.target.id: ast.unparse(node.annotation) for node in record.body if isinstance(node, ast.AnnAssign)}

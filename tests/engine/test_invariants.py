@@ -1,4 +1,4 @@
-"""What must hold in every position of every game, looked at in random games over random configurations."""
+"""Invariants of every position, checked in random games over random configurations."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ CONFIGURATIONS, GAMES_EACH = 500, 200  # 100,000 games
 
 
 def begin(seed: int) -> tuple[batch.Games, batch.Masks]:
-    """Games of one random configuration; a tenth of the configurations begin close to victory."""
+    """Return games of one random configuration; a tenth of the configurations begin close to victory."""
     games, masks = batch.new_games(random_options(seed), range(seed * GAMES_EACH, (seed + 1) * GAMES_EACH))
     if seed % 10 == 0:
         bring_close_to_victory(games)
@@ -26,7 +26,7 @@ def begin(seed: int) -> tuple[batch.Games, batch.Masks]:
 
 
 def bring_close_to_victory(games: batch.Games) -> None:
-    """No Revolts, five borders secured by two Emperors, Diocletian on the sixth with a token."""
+    """Remove all Revolts, secure five borders for three Emperors, and put Diocletian on the sixth."""
     for name in ("unrest", "revolts", "tokens", "glory", "army_origin", "army_kind", "owed"):
         games[name] = 0
     games["reserve"] = [21, 21, 3]
@@ -39,7 +39,7 @@ def bring_close_to_victory(games: batch.Games) -> None:
 
 
 def check_pieces(games: batch.Games) -> None:
-    """R1.2: conserved, and no reserve or supply below none."""
+    """R1.2: check that pieces are conserved and that no reserve or supply is negative."""
     lying = count(games["tokens"])
     assert (count(games["unrest"]) + games["reserve"][:, 0] + games["glory"].sum(1) == 21).all()
     assert (count(games["revolts"]) + games["reserve"][:, 1] == 21).all()
@@ -51,7 +51,7 @@ def check_pieces(games: batch.Games) -> None:
 
 
 def check_spaces(games: batch.Games) -> None:
-    """R1.3: one token a space; one figure a space but for the one that passes (R4.3)."""
+    """R1.3: check that a space has at most one token and one figure, except for a passing figure (R4.3)."""
     kinds = np.column_stack([games["unrest"], games["revolts"], games["tokens"]])
     assert (count(kinds).sum(1) == count(np.bitwise_or.reduce(kinds, axis=1))).all()
     places = np.column_stack([games["at"], games["army_at"]])
@@ -63,7 +63,7 @@ def check_spaces(games: batch.Games) -> None:
 
 
 def check_masks(games: batch.Games, masks: batch.Masks) -> None:
-    """A legal action exists exactly while the game runs, and only what the configuration has."""
+    """Check that legal actions exist exactly while the game runs and belong to the configuration."""
     running = games["phase"] != OVER
     assert ((masks == 0) | (masks == 1)).all()
     assert (masks.any(1) == running).all()
@@ -81,7 +81,7 @@ def check_masks(games: batch.Games, masks: batch.Masks) -> None:
 
 
 def check_borders(games: batch.Games) -> None:
-    """R9.1: the borders counted afresh, and a won game has all six."""
+    """R9.1: check the secured borders against an independent count; a won game has all six."""
     afresh = np.array([sum(bool(int(tokens) >> space & 1) for space in range(42, 48) for tokens in game.tokens) for game in games[:5]])
     assert (count(np.array([secured_borders(game) for game in games[:5]])) == afresh).all()
     secured = count(np.bitwise_or.reduce(games["tokens"], axis=1) & BORDERS)
@@ -89,7 +89,7 @@ def check_borders(games: batch.Games) -> None:
 
 
 def play_and_check(seed: int) -> NDArray[np.int64]:
-    """The outcomes of one configuration's games."""
+    """Return the number of games with each outcome, for one configuration."""
     games, masks = begin(seed)
     rngs = rng_states(batch.seed_array(range(len(games))))
     while True:

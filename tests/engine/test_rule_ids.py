@@ -1,4 +1,4 @@
-"""Every rule of docs/rules.md is named by the code that carries it and by a test."""
+"""Every rule of docs/rules.md is named by the code that implements it and by a test."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ IN_CODE = ids_named_in("tetrarchia_env", "agents")
 IN_TESTS = ids_named_in("tests")
 
 
-def test_the_page_defines_each_rule_once() -> None:
+def test_rules_page_defines_each_rule_once() -> None:
     chapters = {int(name[1:].partition(".")[0]) for name in IDS}
     assert chapters == set(range(1, 14))
     assert len(IDS) == len(set(IDS)) == 59

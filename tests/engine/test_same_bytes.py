@@ -1,4 +1,4 @@
-"""The same seed and actions give the same bytes everywhere: compiled or not, in another process, alone or in a batch."""
+"""Reproducibility: the same seed and actions give the same bytes compiled or not, in another process, alone or in a batch."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def test_new_process_plays_the_same_games() -> None:
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_mixed_batch_equals_single_games(first: int) -> None:
-    """R2 to R12: several configurations in one array."""
+    """R2 to R12: step several configurations in one array."""
     singles = [batch.new_games(random_options(seed), seed) for seed in range(first, first + 20)]
     games = np.concatenate([game for game, _ in singles])
     masks = np.concatenate([mask for _, mask in singles])
@@ -47,7 +47,7 @@ def test_mixed_batch_equals_single_games(first: int) -> None:
         assert masks.tobytes() == b"".join(mask.tobytes() for _, mask in singles)
 
 
-def test_playout_in_parts_equals_in_one() -> None:
+def test_playout_in_parts_equals_one_playout() -> None:
     options = random_options(3)
     at_once, at_once_masks = batch.new_games(options, range(50))
     in_parts, in_parts_masks = batch.new_games(options, range(50))
@@ -58,7 +58,7 @@ def test_playout_in_parts_equals_in_one() -> None:
     assert in_parts.tobytes() == at_once.tobytes()
 
 
-def test_illegal_action_leaves_all_games_untouched() -> None:
+def test_illegal_action_leaves_all_games_unchanged() -> None:
     games, masks = batch.new_games(random_options(1), range(3))
     before = games.tobytes(), masks.tobytes()
     actions = masks.argmax(axis=1)
@@ -75,7 +75,7 @@ def test_action_out_of_range_is_refused(action: int) -> None:
         batch.step(games, np.array([action]), masks)
 
 
-def test_finished_game_stays_as_it_is() -> None:
+def test_step_does_not_change_a_finished_game() -> None:
     games, masks = batch.new_games(random_options(2), 5)
     batch.playout(games, masks, rng_states(batch.seed_array(1)), steps=10_000)
     before = games.tobytes()

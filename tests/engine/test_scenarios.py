@@ -1,4 +1,4 @@
-"""Scenarios (R12): every cell of the table, and what a Rebel is and is not."""
+"""Scenarios (R12): every cell of the table, and the rules for Rebels."""
 
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from tetrarchia_env.options import Options
 
 
 class Row(NamedTuple):
-    """A row of the table."""
+    """A row of the table of scenarios."""
 
     name: str
     level: str
     revolts: list[str]
-    """The fixed ones, and those under Rebels."""
+    """Fixed Revolts, including those under Rebels."""
     other_regions: list[int]
     armies: list[list[str]]
     placed: dict[str, str]
@@ -81,19 +81,19 @@ def new(row: Row, seed: int = 0, **arguments: Any) -> batch.Games:
     return batch.new_games(Options(scenario=row.name, **arguments), seed)[0]
 
 
-def word_of(seed: int) -> int:
-    """The word before the first die, which test_setup checks."""
+def initial_rng_state(seed: int) -> int:
+    """Return the RNG state before the first die; test_setup checks it."""
     return int(rng_states(batch.seed_array(seed))[0])
 
 
 def war(scenario: str, **changes: Any) -> batch.Games:
-    """A position of this scenario, with the Pirates beaten where it has them."""
+    """Return a position of this scenario; its Pirates, if any, are beaten."""
     pirates = "gone" if scenario in ("carausian_revolt", "mauretanian_war") else None
     return position(**{"rules": {"scenario": scenario}, "pirates": pirates, **changes})
 
 
 def carausius(dice: tuple[int | None, ...] = (), tokens: dict[str, str] | None = None, **changes: Any) -> batch.Games:
-    """Maximian in BELGICA, next to the Rebel, and a fleet in ATLANTICVM."""
+    """Return a position with Maximian in BELGICA, next to the Rebel, and a fleet in ATLANTICVM."""
     tokens = {"BRITANNIA": "revolt"} | (tokens or {})
     rebel = {"armies": [["BRITANNIA", "II", "rebel"]], "emperor": "maximian", "emperors": {"maximian": "BELGICA"}}
     return war("carausian_revolt", dice=dice, tokens=tokens, **{"fleets": ["ATLANTICVM"], **rebel, **changes})
@@ -106,8 +106,8 @@ def end_turn(game: batch.Games) -> tuple[Snapshot, list[int]]:
 
 
 @each_scenario
-def test_scenario_as_in_the_table(row: Row) -> None:
-    """R12.1, R12.2, R12.3, R12.4, R2.7: all of the position, with province 3 in the other regions and no die rolled."""
+def test_scenario_position_equals_the_table(row: Row) -> None:
+    """R12.1, R12.2, R12.3, R12.4, R2.7: check the whole position, with province 3 in the other regions and no roll."""
     start = snapshot(new(row, 5, fixed_setup=True))
     thirds = [BOARD.names[6 * (region - 1) + 2] for region in row.other_regions]
     assert start["tokens"] == dict.fromkeys(row.revolts + thirds, "revolt")
@@ -116,15 +116,15 @@ def test_scenario_as_in_the_table(row: Row) -> None:
     assert start["pirates"] == row.pirates
     assert start["supply"] == dict.fromkeys(start["supply"], 4)
     assert start["reserve"] == {"unrest": 21, "revolt": 21 - len(row.revolts) - len(thirds), "armies": 3 - len(row.armies)}
-    assert start["dice"] == word_of(5)
+    assert start["dice"] == initial_rng_state(5)
 
 
 @each_scenario
 def test_other_regions_are_rolled(row: Row) -> None:
-    """R12.1, R12.2, R12.3, R12.4: R2.2 for the regions without fixed Revolts, and neither R2.3, R2.4 nor R2.5."""
+    """R12.1, R12.2, R12.3, R12.4: R2.2 applies to the regions without fixed Revolts; R2.3, R2.4 and R2.5 do not apply."""
     for seed in range(40):
         start = snapshot(new(row, seed))
-        dice = dice_used(word_of(seed), start["dice"])
+        dice = dice_used(initial_rng_state(seed), start["dice"])
         numbers = [die for die in dice if die != 1]
         rolled = [BOARD.names[6 * (region - 1) + number - 1] for region, number in zip(row.other_regions, numbers, strict=True)]
         assert start["tokens"] == dict.fromkeys(row.revolts + rolled, "revolt")
@@ -133,7 +133,7 @@ def test_other_regions_are_rolled(row: Row) -> None:
 
 @each_scenario
 def test_scenario_fleets_and_first_turn(row: Row) -> None:
-    """R12.1, R12.2, R12.3, R12.4: the level's fleets, placed by the Emperor who starts, never with the Pirates."""
+    """R12.1, R12.2, R12.3, R12.4: the starting Emperor places the level's fleets, never in the Pirates' zone."""
     game = new(row)
     zones = ["INTERNVM", "AEGAEVM"][: int(row.level[1])]
     for zone in zones:
@@ -146,7 +146,7 @@ def test_scenario_fleets_and_first_turn(row: Row) -> None:
 
 @each_scenario
 def test_scenario_sets_level_and_modules(row: Row) -> None:
-    """R12.1, R12.2, R12.3, R12.4: both come with the name, giving them too is refused, variants may be added."""
+    """R12.1, R12.2, R12.3, R12.4: the scenario sets both; giving them too is refused; variants may be added."""
     options = Options(scenario=row.name, variants=["imperivm"])
     assert (options.level, list(options.modules)) == (row.level, row.modules)
     for extra in ({"level": row.level}, {"modules": ["dux"]}):
@@ -155,14 +155,14 @@ def test_scenario_sets_level_and_modules(row: Row) -> None:
 
 
 @pytest.mark.parametrize(("row", "following"), [(TABLE[0], "maximian"), (TABLE[2], "diocletian")])
-def test_turn_order_goes_on_from_the_one_who_starts(row: Row, following: str) -> None:
+def test_turn_order_continues_from_the_starting_emperor(row: Row, following: str) -> None:
     """R12.1, R12.3: constantius is followed by maximian, maximian by diocletian."""
     game = new(row)
     assert play(game, "fleet INTERNVM", "fleet AEGAEVM", "end")["emperor"] == following
 
 
 def test_goths_come_back_in_the_danube_wars() -> None:
-    """R12.2: the Goths module is on, so once beaten they are the next army on border III or IV."""
+    """R12.2: the Goths module is on, so beaten Goths are the next army on border III or IV."""
     goths = {"armies": [["SARMATIA", "IV", "goths"]], "emperors": {"diocletian": "MOESIA INFERIOR"}}
     game = war("danube_wars", dice=(6, 1, 2, 1, 3), tokens={"BELGICA": "revolt"}, **goths)
     assert play(game, "attack SARMATIA")["armies"] == []
@@ -181,7 +181,7 @@ def test_goths_come_back_in_the_danube_wars() -> None:
     ],
 )
 def test_rebel_never_moves(scenario: str, border: str, origin: str) -> None:
-    """R12.1, R12.3, R12.4: a Rebel stays and rolls nothing, while an army beside it advances."""
+    """R12.1, R12.3, R12.4: a Rebel stays without a roll, while another army advances."""
     rebel, army = [border, origin, "rebel"], ["MACEDONIA", "IV", "army"]
     game = war(scenario, dice=(5, 6, 6), tokens={border: "revolt", "MACEDONIA": "revolt"}, armies=[rebel, army])
     after, used = end_turn(game)
@@ -195,15 +195,15 @@ def test_rebel_never_moves(scenario: str, border: str, origin: str) -> None:
 )
 @pytest.mark.parametrize("fleets", [[], ["INTERNVM"], ["INTERNVM", "AEGAEVM"], ["ATLANTICVM"], ["ATLANTICVM", "AEGAEVM"]])
 def test_rebel_is_attacked_only_with_a_fleet_in_the_west(scenario: str, border: str, origin: str, space: str, fleets: list[str]) -> None:
-    """R12.1, R12.3: no fleet in ATLANTICVM, no attack."""
+    """R12.1, R12.3: an attack needs a fleet in ATLANTICVM."""
     rebel = {"armies": [[border, origin, "rebel"]], "tokens": {border: "revolt"}}
     game = war(scenario, fleets=fleets, emperors={"diocletian": space}, **rebel)
     assert may(game, f"attack {border}") == ("ATLANTICVM" in fleets)
 
 
 @pytest.mark.parametrize("fleet", ["ATLANTICVM", "INTERNVM"])
-def test_fleet_condition_binds_the_dux_too(fleet: str) -> None:
-    """R12.1: as for an Emperor. No scenario has the Dux module, so it is switched on by hand."""
+def test_fleet_condition_applies_to_the_dux(fleet: str) -> None:
+    """R12.1: the condition is the same as for an Emperor. No scenario has the Dux module, so the test sets it."""
     game = carausius(fleets=[fleet], emperors={"maximian": "CISALPINA"})
     game["modules"] |= DUX_MODULE
     game["at"][0, DUX] = BOARD.space_id("BELGICA")
@@ -211,19 +211,19 @@ def test_fleet_condition_binds_the_dux_too(fleet: str) -> None:
 
 
 def test_ordinary_armies_need_no_fleet() -> None:
-    """R12.1: the condition is the Rebel's, not that of an army which comes to BRITANNIA after him."""
+    """R12.1: the condition applies to the Rebel, not to an army that comes to BRITANNIA later."""
     assert may(carausius(fleets=[], tokens={}, armies=[["BRITANNIA", "II", "army"]]), "attack BRITANNIA")
 
 
 @pytest.mark.parametrize(("border", "origin", "space"), [("PERSIA", "V", "SYRIA"), ("LIBYA", "VI", "AEGYPTVS")])
 def test_persian_rebels_need_no_fleet(border: str, origin: str, space: str) -> None:
-    """R12.4: nothing is said of fleets there."""
+    """R12.4: this scenario has no condition on fleets."""
     rebel = {"armies": [[border, origin, "rebel"]], "tokens": {border: "revolt"}}
     assert may(war("great_persian_war", emperors={"diocletian": space}, **rebel), f"attack {border}")
 
 
-def test_rebel_blocks_his_border() -> None:
-    """R12.1: nobody enters it, and by R7.2 no army is placed there: N is rolled instead."""
+def test_rebel_occupies_its_border() -> None:
+    """R12.1: no Emperor can enter the border, and by R7.2 no army is placed there: N is rolled instead."""
     game = carausius(dice=(1, 5, 2, 3), tokens={"GALLAECIA": "revolt"})
     assert "move BRITANNIA" not in legal(game)
     after, used = end_turn(game)
@@ -234,7 +234,7 @@ def test_rebel_blocks_his_border() -> None:
 
 @pytest.mark.parametrize(("roman", "emperor_at", "rebels"), [(5, "BRITANNIA", 0), (4, "BELGICA", 1), (3, None, 1)])
 def test_revolt_under_the_rebel_counts_as_support(roman: int, emperor_at: str | None, rebels: int) -> None:
-    """R12.1: it joins BELGICA and LVGDVNENSIS in one chain of three (R5.2), so N = 1 makes 4."""
+    """R12.1: it forms a chain of three with BELGICA and LVGDVNENSIS (R5.2), so N = 1 gives 4."""
     game = carausius(dice=(roman, 1, 5, 6), tokens={"BELGICA": "revolt", "LVGDVNENSIS": "revolt"})
     after = play(game, "attack BRITANNIA")
     assert after["emperors"]["maximian"] == emperor_at
@@ -242,29 +242,29 @@ def test_revolt_under_the_rebel_counts_as_support(roman: int, emperor_at: str | 
 
 
 def test_revolt_under_the_rebel_spreads() -> None:
-    """R12.1: in the Empire status (R6.1), over broken links like any other."""
+    """R12.1: it spreads in the Empire status (R6.1), over broken links like any other Revolt."""
     after, used = end_turn(carausius(dice=(4, 3, 5, 6), tokens={"LVGDVNENSIS": "unrest", "BELGICA": "unrest"}, emperors={}))
     assert after["tokens"] == {"BRITANNIA": "revolt", "BELGICA": "revolt", "LVGDVNENSIS": "revolt"}
     assert used == [4, 3, 5, 6]
 
 
-def test_beaten_rebel_goes_to_the_reserve_with_his_revolt() -> None:
-    """R12.1: the attack costs 3 IP (broken link, Revolt), the Revolt is removed, the Emperor stands there."""
+def test_beaten_rebel_returns_to_the_reserve_with_its_revolt() -> None:
+    """R12.1: the attack costs 3 IP (broken link, Revolt), the Revolt is removed, and the Emperor takes the space."""
     after = play(carausius(dice=(6, 1)), "attack BRITANNIA")
     assert (after["armies"], after["tokens"], after["ip"]) == ([], {}, 3)
     assert after["reserve"] == {"unrest": 21, "revolt": 21, "armies": 3}
     assert after["emperors"]["maximian"] == "BRITANNIA"
 
 
-def test_beaten_rebel_is_an_ordinary_army() -> None:
-    """R12.1: placed on his old border again, he marches."""
+def test_beaten_rebel_becomes_an_ordinary_army() -> None:
+    """R12.1: placed on the Rebel's border again, the army advances."""
     after, used = end_turn(war("carausian_revolt", dice=(1, 5, 2, 4), tokens={"GALLAECIA": "revolt"}))
     assert after["armies"] == [["BELGICA", "II", "army"]]
     assert used == [1, 5, 2, 4]
 
 
 def test_rebels_count_in_the_maximum_of_3_armies() -> None:
-    """R12.4: two Rebels and an army leave none in the reserve, so an Uprising brings no more (R7.2)."""
+    """R12.4: two Rebels and an army leave the reserve empty, so an Uprising brings no army (R7.2)."""
     armies = [["PERSIA", "V", "rebel"], ["LIBYA", "VI", "rebel"], ["SARMATIA", "IV", "army"]]
     tokens = dict.fromkeys(("PERSIA", "LIBYA", "GALLAECIA"), "revolt")
     after, used = end_turn(war("great_persian_war", dice=(1, 5, 1), tokens=tokens, armies=armies))

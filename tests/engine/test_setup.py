@@ -1,4 +1,4 @@
-"""Set-up (R2): the expected one is dealt here from the seed, die by die, with a generator of its own."""
+"""Set-up (R2), compared with a set-up computed here from the seed by an independent generator."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -24,7 +24,7 @@ RNG_STATES = {  # SplitMix64's first output, as published for 0 and 1234567
 
 
 class Dice:
-    """The generator of INTERFACE, section 2."""
+    """The random number generator of INTERFACE, section 2."""
 
     def __init__(self, seed: int) -> None:
         z = (seed + 0x9E3779B97F4A7C15) % 2**64
@@ -54,7 +54,7 @@ def province(region: int, number: int) -> str:
 
 
 def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = False) -> dict[str, Any]:
-    """R2.2 to R2.5 in words of a snapshot."""
+    """R2.2 to R2.5: return the expected entries of a snapshot."""
     extra, armies = int(level[2]), int(level[3])
     revolts = {province(region, 3 if fixed else dice.roll_until(2, 3, 4, 5, 6)) for region in range(1, 7)}
     while len(revolts) < 6 + extra:
@@ -81,14 +81,14 @@ def new(seed: int = 0, **arguments: Any) -> batch.Games:
 
 
 def dealt(seed: int = 0, **arguments: Any) -> dict[str, Any]:
-    """What the engine dealt, in the entries that `deal` has."""
+    """Return the entries of the engine's snapshot that `deal` computes."""
     whole = snapshot(new(seed, **arguments))
     return {name: whole[name] for name in ("tokens", "armies", "pirates", "reserve", "supply", "dice")}
 
 
 @pytest.mark.parametrize(("seed", "rng"), RNG_STATES.items())
 def test_seed_becomes_an_rng_state(seed: int, rng: int) -> None:
-    """R2.7 and INTERFACE 2: with the fixed set-up of level 4000 nothing is rolled, so the RNG state is the seed's."""
+    """R2.7 and INTERFACE 2: the fixed set-up of level 4000 rolls no dice, so the RNG state is that of the seed."""
     game = new(seed, level="4000", fixed_setup=True)
     assert snapshot(game)["dice"] == rng == Dice(seed).rng
     batch.reseed(game, seed)
@@ -96,23 +96,23 @@ def test_seed_becomes_an_rng_state(seed: int, rng: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_whole_set_up_follows_the_dice(level: str) -> None:
-    """R2.2, R2.3, R2.4: regions I to VI, extra Revolts, armies, in this order and with these dice."""
+def test_set_up_equals_the_expected_dice_rolls(level: str) -> None:
+    """R2.2, R2.3, R2.4: regions I to VI, extra Revolts and armies are rolled in this order."""
     for seed in SEEDS:
         assert dealt(seed, level=level) == deal(Dice(seed), level), seed
 
 
 @pytest.mark.parametrize("modules", [("pirates",), ("goths",), ("pirates", "goths"), ("dux",)])
 @pytest.mark.parametrize("level", ["4211", "3233", "2003"])
-def test_whole_set_up_with_modules(level: str, modules: tuple[str, ...]) -> None:
-    """R2.4, R2.5: the first army on border III or IV is the Goths; the Pirates' die comes last."""
+def test_set_up_with_modules_equals_the_expected_dice_rolls(level: str, modules: tuple[str, ...]) -> None:
+    """R2.4, R2.5: the first army on border III or IV is the Goths; the Pirates are rolled last."""
     for seed in SEEDS:
         assert dealt(seed, level=level, modules=modules) == deal(Dice(seed), level, modules), seed
 
 
 @pytest.mark.parametrize("levels", [("4211",), ("4211", "4200"), ("5300", "4211", "2033"), LEVELS])
-def test_level_list_draws_first(levels: tuple[str, ...]) -> None:
-    """R2.1 and INTERFACE 1: one step of the RNG state picks the level before anything else, also from a list of one."""
+def test_level_is_drawn_before_the_set_up(levels: tuple[str, ...]) -> None:
+    """R2.1 and INTERFACE 1: one step of the RNG selects the level before anything else, even from a list of one."""
     for seed in SEEDS:
         dice = Dice(seed)
         level = levels[dice.draw(len(levels))]
@@ -121,7 +121,7 @@ def test_level_list_draws_first(levels: tuple[str, ...]) -> None:
 
 
 def test_every_level_of_a_list_is_drawn_in_one_batch() -> None:
-    """R2.1: the games of one batch draw their levels each for itself."""
+    """R2.1: each game of a batch draws its own level."""
     games, _ = batch.new_games(Options(level=LEVELS), range(200))
     drawn = [snapshot(game)["rules"]["level"] for game in games]
     assert drawn == [LEVELS[Dice(seed).draw(len(LEVELS))] for seed in range(200)]
@@ -130,7 +130,7 @@ def test_every_level_of_a_list_is_drawn_in_one_batch() -> None:
 
 @pytest.mark.parametrize("tokens", "2345")
 def test_level_digits_mean_tokens_fleets_revolts_armies(tokens: str) -> None:
-    """R2.1: each of the 256 levels."""
+    """R2.1: check all 256 levels."""
     for level in ALL_LEVELS:
         if level[0] == tokens:
             game = new(7, level=level)
@@ -154,7 +154,7 @@ def test_normal_level_is_the_default() -> None:
 
 
 def test_first_revolt_of_a_region_is_never_province_1() -> None:
-    """R2.2: one Revolt in each outer region, in province 2 to 6; each of them happens."""
+    """R2.2: one Revolt in each outer region, in province 2 to 6; each number occurs."""
     games, _ = batch.new_games(Options(level="4200"), range(300))
     ids = np.array([[BOARD.space_id(name) for name in snapshot(game)["tokens"]] for game in games])
     assert (ids // 6 == np.arange(6)).all()
@@ -162,7 +162,7 @@ def test_first_revolt_of_a_region_is_never_province_1() -> None:
 
 
 def test_extra_revolts_and_armies_are_on_different_spaces() -> None:
-    """R2.3, R2.4: dice are rolled again until the province has no Revolt, the border no army."""
+    """R2.3, R2.4: the dice are rolled again until the province has no Revolt and the border no army."""
     games, _ = batch.new_games(Options(level="4233"), range(300))
     for game in games:
         start = snapshot(game)
@@ -178,21 +178,21 @@ def test_extra_revolt_may_be_in_province_1() -> None:
 
 
 def test_goths_are_on_the_board_at_most_once_at_set_up() -> None:
-    """R2.4: with armies on III and IV only the first one placed is the Goths, whichever border that is."""
+    """R2.4: with armies on III and IV, the one placed first is the Goths, on either border."""
     games, _ = batch.new_games(Options(level="4203", modules=["goths"]), range(300))
     both = [[kind for _, region, kind in snapshot(game)["armies"] if region in ("III", "IV")] for game in games]
     assert {tuple(kinds) for kinds in both} == {(), ("goths",), ("goths", "army"), ("army", "goths")}
 
 
-def test_pirates_begin_in_the_middle_or_the_east() -> None:
-    """R2.5: INTERNVM on 2, AEGAEVM on 3, never ATLANTICVM; without the module there are none."""
+def test_pirates_begin_in_internvm_or_aegaevm() -> None:
+    """R2.5: INTERNVM on 2, AEGAEVM on 3, never ATLANTICVM; without the module there are no Pirates."""
     games, _ = batch.new_games(Options(modules=["pirates"]), range(100))
     assert {snapshot(game)["pirates"] for game in games} == {"INTERNVM", "AEGAEVM"}
     assert snapshot(new())["pirates"] is None
 
 
 def test_diocletian_places_each_fleet_by_decision() -> None:
-    """R2.6: one by one, each in a zone without one, the last free zone too; then his turn begins."""
+    """R2.6: one at a time, each in a zone without a fleet, including the last free zone; then Diocletian's turn begins."""
     game = new(0, level="4300")
     rng = snapshot(game)["dice"]
     assert (snapshot(game)["phase"], snapshot(game)["emperor"], snapshot(game)["ip"]) == ("fleets", "diocletian", 0)
@@ -207,8 +207,8 @@ def test_diocletian_places_each_fleet_by_decision() -> None:
 
 
 @pytest.mark.parametrize("fleets", "012")
-def test_as_many_fleets_as_the_level_says(fleets: str) -> None:
-    """R2.6: the first turn begins after the last of them, at once if there are none."""
+def test_number_of_fleets_follows_the_level(fleets: str) -> None:
+    """R2.6: the first turn begins after the last fleet, at once if there is none."""
     game = new(1, level=f"4{fleets}00")
     for zone in BOARD.zones[: int(fleets)]:
         assert snapshot(game)["phase"] == "fleets"
@@ -217,8 +217,8 @@ def test_as_many_fleets_as_the_level_says(fleets: str) -> None:
     assert snapshot(game)["fleets"] == list(BOARD.zones[: int(fleets)])
 
 
-def test_no_fleet_is_placed_with_the_pirates() -> None:
-    """R2.6: their zone is not offered, and the one zone left is still a decision."""
+def test_no_fleet_is_placed_in_the_pirates_zone() -> None:
+    """R2.6: the Pirates' zone is not offered; a single remaining zone is still a decision."""
     for seed in range(20):
         game = new(seed, modules=["pirates"])
         pirates = snapshot(game)["pirates"]
@@ -228,7 +228,7 @@ def test_no_fleet_is_placed_with_the_pirates() -> None:
 
 
 def test_game_without_fleets_begins_with_the_first_arrival() -> None:
-    """R2.6: diocletian chooses where to enter, unless a Revolt lies on BITHYNIA."""
+    """R2.6: diocletian chooses where to arrive, unless a Revolt is on BITHYNIA."""
     for seed in range(40):
         start = snapshot(new(seed, level="4033"))
         in_roma = "BITHYNIA" in start["tokens"]
@@ -238,7 +238,7 @@ def test_game_without_fleets_begins_with_the_first_arrival() -> None:
 
 @pytest.mark.parametrize("level", ["4200", "4211", "2033"])
 def test_fixed_set_up_takes_province_3_without_dice(level: str) -> None:
-    """R2.7: the first die is that of R2.3; extra Revolts and armies are rolled as ever."""
+    """R2.7: the first die is that of R2.3; extra Revolts and armies are rolled as usual."""
     for seed in SEEDS:
         start = dealt(seed, level=level, fixed_setup=True)
         assert start == deal(Dice(seed), level, fixed=True), seed

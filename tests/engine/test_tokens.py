@@ -1,4 +1,4 @@
-"""R1: what there is and where it goes; R4.5 and R4.6: placing and removing tokens."""
+"""R1: the pieces and where they are; R4.5 and R4.6: placing and removing tokens."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ ALL_MODULES = Options(
 
 
 def count(sets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many spaces each set has; a plain sum of np.bitwise_count's bytes could wrap."""
+    """Return the number of spaces in each set; a plain sum of np.bitwise_count's bytes could overflow."""
     return np.bitwise_count(sets).astype(np.int64)
 
 
-def on_the_way(options: Options) -> list[batch.Games]:
-    """64 games of random play, looked at after every 25 actions."""
+def sampled_positions(options: Options) -> list[batch.Games]:
+    """Return copies of 64 randomly played games, one after every 25 actions."""
     games, masks = batch.new_games(options, list(range(64)))
     rngs, moments = rng_states(np.arange(1, 65, dtype=np.uint64)), []
     for _ in range(20):
@@ -35,12 +35,12 @@ def on_the_way(options: Options) -> list[batch.Games]:
 
 
 def fight_in_lusitania(emperor: str, **changes: Any) -> str:
-    """He attacks from LVSITANIA an army without support; both dice show 3."""
+    """Return the result of the Emperor's attack from LVSITANIA on an army without support; both dice show 3."""
     game = position(emperor=emperor, emperors={emperor: "LVSITANIA"}, armies=[["CARTHAGINENSIS", "I", "army"]], dice=(3, 3), **changes)
     return "won" if play(game, "attack CARTHAGINENSIS")["emperors"][emperor] == "CARTHAGINENSIS" else "drawn"
 
 
-def test_emperors_follow_one_another_r1_1() -> None:
+def test_turn_order_of_the_emperors_r1_1() -> None:
     """R1.1: Diocletian, Galerius, Constantius, Maximian, and Diocletian again."""
     game = position(dice=(1, 1, 5, 1))
     order = [snapshot(game)["emperor"]] + [play(game, "end")["emperor"] for _ in range(4)]
@@ -49,15 +49,15 @@ def test_emperors_follow_one_another_r1_1() -> None:
 
 @pytest.mark.parametrize("helper", EMPERORS)
 @pytest.mark.parametrize("emperor", EMPERORS)
-def test_couples_are_those_of_east_and_west_r1_1(emperor: str, helper: str) -> None:
-    """R1.1, R10.3: with Diarchia a token supports its owner and the other of his couple, nobody else."""
+def test_couples_of_east_and_west_share_support_r1_1(emperor: str, helper: str) -> None:
+    """R1.1, R10.3: with Diarchia a token supports its owner and his partner, but no other Emperor."""
     result = fight_in_lusitania(emperor, tokens={"LVSITANIA": helper}, rules={"variants": ["diarchia"]})
     assert result == ("won" if {emperor, helper} in COUPLES or emperor == helper else "drawn")
 
 
 @pytest.mark.parametrize("tokens", [2, 3, 4, 5])
 def test_reserve_and_supplies_at_the_start_r1_2(tokens: int) -> None:
-    """R1.2: 21 Unrest, 21 Revolts (6 of them set up) and 3 armies; the level's tokens for each Emperor."""
+    """R1.2: 21 Unrest, 21 Revolts (6 of them on the board) and 3 armies; each Emperor has the tokens of the level."""
     start = snapshot(batch.new_games(Options(level=f"{tokens}000"), 1)[0])
     assert start["reserve"] == {"unrest": 21, "revolt": 21 - 6, "armies": 3}
     assert start["supply"] == dict.fromkeys(EMPERORS, tokens)
@@ -65,8 +65,8 @@ def test_reserve_and_supplies_at_the_start_r1_2(tokens: int) -> None:
 
 @pytest.mark.parametrize("options", [Options(level="4211"), ALL_MODULES], ids=["base", "all modules"])
 def test_a_space_holds_one_token_and_one_figure_r1_3(options: Options) -> None:
-    """R1.3, R4.3: never two tokens on a space, nor two figures unless one of them passes."""
-    for games in on_the_way(options):
+    """R1.3, R4.3: a space never has two tokens, nor two figures unless one of them is passing."""
+    for games in sampled_positions(options):
         kinds = np.column_stack([games["unrest"], games["revolts"], games["tokens"]])
         assert (count(kinds).sum(axis=1) == count(np.bitwise_or.reduce(kinds, axis=1))).all()
         for game in games[games["passing"] < 0]:
@@ -75,7 +75,7 @@ def test_a_space_holds_one_token_and_one_figure_r1_3(options: Options) -> None:
 
 
 def test_a_zone_holds_one_fleet_r1_3() -> None:
-    """R1.3: neither set-up nor sailing brings two fleets into one zone."""
+    """R1.3: neither set-up nor sailing puts two fleets in one zone."""
     games, _ = batch.new_games(Options(level="4300"), 5)
     assert legal(games) == {"fleet ATLANTICVM", "fleet INTERNVM", "fleet AEGAEVM"}
     play(games, "fleet INTERNVM")
@@ -85,15 +85,15 @@ def test_a_zone_holds_one_fleet_r1_3() -> None:
 
 @pytest.mark.parametrize("options", [Options(level="4211"), ALL_MODULES], ids=["base", "all modules"])
 def test_no_piece_is_lost_r1_4(options: Options) -> None:
-    """R1.2, R1.4: what is not on the board is in the reserve, in a supply or, as glory, with an Emperor."""
-    for games in on_the_way(options):
+    """R1.2, R1.4: pieces that are not on the board are in the reserve, in a supply or, as glory, with an Emperor."""
+    for games in sampled_positions(options):
         assert (count(games["unrest"]) + games["reserve"][:, 0] + games["glory"].sum(axis=1) == 21).all()
         assert (count(games["revolts"]) + games["reserve"][:, 1] == 21).all()
         assert ((games["army_at"] < 48).sum(axis=1) + games["reserve"][:, 2] == 3).all()
         assert (count(games["tokens"]) + games["supply"] == 4).all()
 
 
-def test_replaced_tokens_go_back_to_their_owners_r1_4() -> None:
+def test_replaced_tokens_return_to_their_owners_r1_4() -> None:
     """R1.4, R7.1: an Uprising in BELGICA replaces tokens of Maximian and Galerius."""
     tokens = {"BELGICA": "revolt", "LVGDVNENSIS": "maximian", "GERMANIA SVPERIOR": "galerius"}
     after = play(position(tokens=tokens, reserve={"armies": 0, "revolt": 20}, dice=(2, 1)), "end")
@@ -102,14 +102,14 @@ def test_replaced_tokens_go_back_to_their_owners_r1_4() -> None:
 
 
 def test_a_token_paid_for_a_power_leaves_the_game_r1_4() -> None:
-    """R1.4, R10.1: Maximian's seventh IP costs a token that comes back to nobody."""
+    """R1.4, R10.1: Maximian's seventh IP costs a token that does not return."""
     after = play(position(emperor="maximian", rules={"variants": ["imperivm"]}), "imperivm")
     assert (after["supply"]["maximian"], after["tokens"], after["ip"]) == (3, {}, 7)
 
 
 @pytest.mark.parametrize(("capital", "dice"), [("GERMANIA INFERIOR", (2, 2)), ("PANNONIA INFERIOR", (3, 2)), ("BITHYNIA", (5, 6))])
 def test_a_printed_token_protects_r1_5(capital: str, dice: tuple[int, int]) -> None:
-    """R1.5, R6.3: nothing happens to a bare capital; Unrest on it covers the printed token."""
+    """R1.5, R6.3: the roll does not change a capital without a token; Unrest covers the printed token."""
     assert play(position(dice=dice), "end")["tokens"] == {}
     assert play(position(dice=dice, tokens={capital: "unrest"}), "end")["tokens"] == {capital: "revolt"}
     assert play(position(dice=dice, tokens={capital: "maximian"}), "end")["tokens"] == {capital: "maximian"}
@@ -127,8 +127,8 @@ def test_a_printed_token_protects_r1_5(capital: str, dice: tuple[int, int]) -> N
     ],
 )
 @pytest.mark.parametrize("emperor", ["diocletian", "galerius", "maximian"])
-def test_roma_supports_everyone_while_bare_r1_5(emperor: str, cover: str | None, dice: tuple[int, int], place: str) -> None:
-    """R1.5, R5.3: ROMA's joker is worth 1 to anyone; covered, only the token that lies there counts."""
+def test_uncovered_roma_supports_every_emperor_r1_5(emperor: str, cover: str | None, dice: tuple[int, int], place: str) -> None:
+    """R1.5, R5.3: ROMA's printed token supports every Emperor with 1; if it is covered, only the covering token counts."""
     tokens = {} if cover is None else {"ROMA": emperor if cover == "own" else cover}
     game = position(emperor=emperor, emperors={emperor: "LVCANIA"}, armies=[["SICILIA", "VI", "army"]], tokens=tokens, dice=dice)
     assert play(game, "attack SICILIA")["emperors"][emperor] == place
@@ -137,8 +137,8 @@ def test_roma_supports_everyone_while_bare_r1_5(emperor: str, cover: str | None,
 @pytest.mark.parametrize(
     ("emperor", "cover", "won"), [("galerius", None, True), ("galerius", "unrest", False), ("diocletian", None, False)]
 )
-def test_a_capital_supports_its_emperor_while_bare_r1_5(emperor: str, cover: str | None, won: bool) -> None:
-    """R1.5, R5.3: in PANNONIA INFERIOR Galerius has 1 more than his die, Diocletian has not."""
+def test_uncovered_capital_supports_its_emperor_r1_5(emperor: str, cover: str | None, won: bool) -> None:
+    """R1.5, R5.3: in PANNONIA INFERIOR Galerius adds 1 to his die, Diocletian does not."""
     tokens = {} if cover is None else {"PANNONIA INFERIOR": cover}
     places = {"galerius": "BITHYNIA", "diocletian": "ASIA"} | {emperor: "PANNONIA INFERIOR"}
     game = position(emperor=emperor, emperors=places, armies=[["NORICVM", "III", "army"]], tokens=tokens, dice=(3, 3))
@@ -146,8 +146,8 @@ def test_a_capital_supports_its_emperor_while_bare_r1_5(emperor: str, cover: str
 
 
 @pytest.mark.parametrize(("space", "cost"), [("GALATIA", 1), ("BITHYNIA", 1), ("PERSIA", 2)])
-def test_secure_costs_1_or_on_a_border_2_r4_5(space: str, cost: int) -> None:
-    """R4.5: a token of his supply goes on his space; a printed one is no hindrance."""
+def test_secure_costs_1_and_2_on_a_border_r4_5(space: str, cost: int) -> None:
+    """R4.5: a token from the Emperor's supply is placed on his space; a printed token does not prevent it."""
     after = play(position(emperors={"diocletian": space}), "secure")
     assert (after["tokens"], after["supply"]["diocletian"], after["ip"]) == ({space: "diocletian"}, 3, 6 - cost)
     assert may(position(emperors={"diocletian": space}, ip=cost), "secure")
@@ -157,19 +157,19 @@ def test_secure_costs_1_or_on_a_border_2_r4_5(space: str, cost: int) -> None:
 @pytest.mark.parametrize("kind", ["unrest", "revolt", *EMPERORS])
 @pytest.mark.parametrize("space", ["GALATIA", "BITHYNIA", "PERSIA"])
 def test_secure_needs_a_space_without_token_r4_5(space: str, kind: str) -> None:
-    """R4.5: any token that lies there forbids it, his own too."""
+    """R4.5: any token on the space prevents it, even the Emperor's own."""
     assert not may(position(emperors={"diocletian": space}, tokens={space: kind}), "secure")
 
 
 def test_secure_needs_a_token_in_the_supply_r4_5() -> None:
-    """R4.5: tokens come from his own supply."""
+    """R4.5: tokens come from the Emperor's own supply."""
     assert not may(position(supply={"diocletian": 0}), "secure")
     assert may(position(supply={"galerius": 0, "diocletian": 1}), "secure")
 
 
 @pytest.mark.parametrize("province", ["SYRIA", "CAPPADOCIA", "GALATIA", "CILICIA", "ASIA", "BITHYNIA"])
 def test_secure_on_a_border_needs_its_region_free_of_revolts_r4_5(province: str) -> None:
-    """R4.5: a Revolt in any of the six provinces forbids it, Unrest or a token does not."""
+    """R4.5: a Revolt in any of the six provinces prevents it; Unrest or an Emperor's token does not."""
     at_the_border = {"diocletian": "PERSIA"}
     assert not may(position(emperors=at_the_border, tokens={province: "revolt"}), "secure")
     assert may(position(emperors=at_the_border, tokens={province: "unrest"}), "secure")
@@ -177,7 +177,7 @@ def test_secure_on_a_border_needs_its_region_free_of_revolts_r4_5(province: str)
 
 
 def test_secure_ignores_revolts_elsewhere_r4_5() -> None:
-    """R4.5: other regions do not matter to a border, nor does the region to a province."""
+    """R4.5: securing a border ignores other regions, and securing a province ignores its region."""
     revolts = {"THRACIA": "revolt", "AEGYPTVS": "revolt", "ROMA": "revolt", "LIBYA": "revolt"}
     assert may(position(emperors={"diocletian": "PERSIA"}, tokens=revolts), "secure")
     assert may(position(emperors={"diocletian": "GALATIA"}, tokens={"ASIA": "revolt"}), "secure")
@@ -185,7 +185,7 @@ def test_secure_ignores_revolts_elsewhere_r4_5() -> None:
 
 @pytest.mark.parametrize(("kind", "cost"), [("unrest", 1), ("revolt", 2)])
 def test_subdue_removes_unrest_for_1_and_a_revolt_for_2_r4_6(kind: str, cost: int) -> None:
-    """R4.6: the token goes back to the reserve."""
+    """R4.6: the token returns to the reserve."""
     after = play(position(tokens={"BITHYNIA": kind}), "subdue")
     assert (after["tokens"], after["ip"], after["reserve"][kind]) == ({}, 6 - cost, 21)
     assert may(position(tokens={"BITHYNIA": kind}, ip=cost), "subdue")
@@ -193,7 +193,7 @@ def test_subdue_removes_unrest_for_1_and_a_revolt_for_2_r4_6(kind: str, cost: in
 
 
 def test_calm_turns_a_revolt_into_unrest_for_1_r4_6() -> None:
-    """R4.6: one token is changed for the other, and both can be paid one after the other."""
+    """R4.6: one token is exchanged for the other; calming and subduing can follow each other."""
     game = position(tokens={"BITHYNIA": "revolt"})
     after = play(game, "calm")
     assert (after["tokens"], after["ip"]) == ({"BITHYNIA": "unrest"}, 5)
@@ -202,7 +202,7 @@ def test_calm_turns_a_revolt_into_unrest_for_1_r4_6() -> None:
 
 
 def test_calm_needs_unrest_in_the_reserve_r4_6() -> None:
-    """R4.6, Ruling: without one only subduing is left."""
+    """R4.6, Ruling: without Unrest in the reserve only subduing is possible."""
     revolt = {"BITHYNIA": "revolt"}
     assert may(position(tokens=revolt, reserve={"unrest": 1}, ip=1), "calm")
     game = position(tokens=revolt, reserve={"unrest": 0})
@@ -212,7 +212,7 @@ def test_calm_needs_unrest_in_the_reserve_r4_6() -> None:
 
 @pytest.mark.parametrize("kind", [None, "unrest", *EMPERORS])
 def test_nothing_else_can_be_calmed_or_subdued_r4_6(kind: str | None) -> None:
-    """R4.6: no calming of Unrest; an Emperor's token, lying or printed, cannot be removed; nor what lies next door."""
+    """R4.6: Unrest cannot be calmed; Emperors' tokens, placed or printed, and tokens on adjacent spaces cannot be removed."""
     tokens = {"GALATIA": "revolt"} | ({} if kind is None else {"BITHYNIA": kind})
     game = position(tokens=tokens)
     assert not may(game, "calm")

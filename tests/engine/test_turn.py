@@ -1,4 +1,4 @@
-"""R3: the turn, arrival and the six IP; R4.8: ending the turn."""
+"""R3: the turn, arrival and the 6 IP; R4.8: ending the turn."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ AROUND_ROMA = [["ETRVRIA", "I", "army"], ["LVCANIA", "IV", "army"]]
 
 
 def arriving(emperor: str = "diocletian", **changes: Any) -> batch.Games:
-    """He is off the board, at the start of his turn."""
+    """Return a position with the Emperor off the board at the start of his turn."""
     places = {emperor: None} | changes.pop("emperors", {})
     return position(emperor=emperor, phase="arrival", emperors=places, **changes)
 
 
 def before_diocletian(**changes: Any) -> batch.Games:
-    """Maximian's turn, and Diocletian is off the board; nothing but Unrest in LVSITANIA comes of the next two dice."""
+    """Return a position in Maximian's turn with Diocletian off the board; the next two dice only place Unrest in LVSITANIA."""
     places = OFF_BOARD | changes.pop("emperors", {})
     return position(emperor="maximian", emperors=places, dice=(1, 4, *changes.pop("dice", ())), **changes)
 
@@ -30,14 +30,14 @@ def before_diocletian(**changes: Any) -> batch.Games:
     ("emperor", "following"),
     [("diocletian", "galerius"), ("galerius", "constantius"), ("constantius", "maximian"), ("maximian", "diocletian")],
 )
-def test_the_next_turn_is_the_next_emperors_r3_1(emperor: str, following: str) -> None:
-    """R3.1: round and round; each end of a turn counts one."""
+def test_turns_follow_the_order_of_the_emperors_r3_1(emperor: str, following: str) -> None:
+    """R3.1: the order is cyclic; each completed turn counts one."""
     after = play(position(emperor=emperor, dice=(1, 4)), "end")
     assert (after["emperor"], after["phase"], after["turn"]) == (following, "roman", 9)
 
 
-def test_turn_order_goes_round_from_whoever_starts_r3_1() -> None:
-    """R3.1: where Maximian starts, Diocletian is second and has to arrive."""
+def test_turn_order_continues_from_the_starting_emperor_r3_1() -> None:
+    """R3.1: if Maximian starts, Diocletian is second and has to arrive."""
     game, _ = batch.new_games(Options(scenario="mauretanian_war", fixed_setup=True), 3)
     begun = play(game, "fleet INTERNVM", "fleet AEGAEVM")
     assert (begun["emperor"], begun["phase"]) == ("maximian", "roman")
@@ -46,7 +46,7 @@ def test_turn_order_goes_round_from_whoever_starts_r3_1() -> None:
 
 
 def test_the_barbarian_phase_follows_the_roman_phase_r3_1() -> None:
-    """R3.1: dice are rolled when the Roman phase is over, not before."""
+    """R3.1: dice are rolled only after the Roman phase."""
     game = position(dice=(1, 4))
     rng = snapshot(game)["dice"]
     assert play(game, "secure", "move ASIA")["dice"] == rng
@@ -56,16 +56,16 @@ def test_the_barbarian_phase_follows_the_roman_phase_r3_1() -> None:
 
 
 @pytest.mark.parametrize("emperor", CAPITALS)
-def test_arrival_is_in_roma_or_the_own_capital_r3_2(emperor: str) -> None:
-    """R3.2: he chooses, and then has his Roman phase with all his IP."""
+def test_arrival_is_in_roma_or_the_capital_r3_2(emperor: str) -> None:
+    """R3.2: the Emperor chooses, and then begins his Roman phase with all his IP."""
     assert legal(arriving(emperor)) == {"enter ROMA", "enter capital"}
     for text, space in (("enter ROMA", "ROMA"), ("enter capital", CAPITALS[emperor])):
         after = play(arriving(emperor), text)
         assert (after["emperors"][emperor], after["phase"], after["ip"]) == (space, "roman", 6)
 
 
-def test_everyone_arrives_in_his_first_turn_r3_2() -> None:
-    """R3.2: at the start of the game nobody is on the board."""
+def test_emperors_arrive_in_their_first_turn_r3_2() -> None:
+    """R3.2: at the start of the game no Emperor is on the board."""
     game, _ = batch.new_games(Options(level="4000", fixed_setup=True), 7)
     assert set(snapshot(game)["emperors"].values()) == {None}
     assert legal(game) == {"enter ROMA", "enter capital"}
@@ -73,26 +73,26 @@ def test_everyone_arrives_in_his_first_turn_r3_2() -> None:
 
 @pytest.mark.parametrize("kind", ["unrest", "revolt", "diocletian", "galerius"])
 def test_no_arrival_in_a_capital_with_a_token_r3_2(kind: str) -> None:
-    """R3.2, R3.3: any token closes it, his own too; ROMA alone is left, so he stands there unasked."""
+    """R3.2, R3.3: any token closes the capital, even his own; only ROMA is left, so he arrives there without a decision."""
     after = play(before_diocletian(tokens={"BITHYNIA": kind}), "end")
     assert (after["emperors"]["diocletian"], after["phase"], after["ip"]) == ("ROMA", "roman", 6)
 
 
 def test_no_arrival_in_a_capital_with_an_army_r3_2() -> None:
-    """R3.2: an army, held up by the strait, stands in BITHYNIA."""
+    """R3.2: an army, stopped by the strait, is in BITHYNIA."""
     after = play(before_diocletian(armies=[["BITHYNIA", "V", "army"]], dice=(1,)), "end")
     assert (after["emperor"], after["emperors"]["diocletian"], after["phase"]) == ("diocletian", "ROMA", "roman")
 
 
 @pytest.mark.parametrize("kind", ["unrest", "revolt", "maximian"])
 def test_a_token_does_not_close_roma_r3_2(kind: str) -> None:
-    """R3.2: the condition is the capital's alone."""
+    """R3.2: the condition applies only to the capital."""
     assert may(arriving(tokens={"ROMA": kind}), "enter ROMA")
 
 
 @pytest.mark.parametrize("obstacle", ["galerius", "dux"])
-def test_arrival_in_roma_where_another_stands_r3_3(obstacle: str) -> None:
-    """R3.3, R4.3: he may, and then can do nothing but move on."""
+def test_arrival_in_occupied_roma_r3_3(obstacle: str) -> None:
+    """R3.3, R4.3: the arrival is legal, but only moves are legal after it."""
     there: dict[str, Any] = {"emperors": {"galerius": "ROMA"}}
     if obstacle == "dux":
         there = {"dux": "ROMA", "rules": {"modules": ["dux"]}}
@@ -102,8 +102,8 @@ def test_arrival_in_roma_where_another_stands_r3_3(obstacle: str) -> None:
     assert legal(game) == {"move ETRVRIA", "move LVCANIA"}
 
 
-def test_arrival_in_a_capital_where_another_stands_r3_3() -> None:
-    """R3.3, R4.3: Constantius is in CISALPINA; of the ways out even Galerius' ETRVRIA is open, since one can go on from there."""
+def test_arrival_in_an_occupied_capital_r3_3() -> None:
+    """R3.3, R4.3: Constantius is in CISALPINA; even the exit to ETRVRIA, where Galerius is, is open, since it can be left."""
     game = arriving("maximian", emperors={"constantius": "CISALPINA", "galerius": "ETRVRIA"})
     assert play(game, "enter capital")["passing"] == "maximian"
     ways_out = {"ETRVRIA", "PANNONIA SVPERIOR", "RHAETIA", "NARBONENSIS", "GERMANIA SVPERIOR"}
@@ -111,8 +111,8 @@ def test_arrival_in_a_capital_where_another_stands_r3_3() -> None:
 
 
 @pytest.mark.parametrize("taken", [False, True])
-def test_arrival_where_another_stands_needs_ip_to_move_on_r3_3(taken: bool) -> None:
-    """R3.3: past Constantius, Maximian and Diocletian it is 6 IP to a free space; with one taken by R10.4 Galerius stays out."""
+def test_arrival_on_an_occupied_space_needs_ip_to_leave_r3_3(taken: bool) -> None:
+    """R3.3: a free space is 6 IP away, past three Emperors; if R10.4 takes one IP, Galerius cannot arrive."""
     game = position(
         emperors={"diocletian": "SICILIA", "galerius": None, "constantius": "ROMA", "maximian": "LVCANIA"},
         armies=[["ETRVRIA", "I", "army"], ["EPIRVS", "IV", "army"]],
@@ -126,14 +126,14 @@ def test_arrival_where_another_stands_needs_ip_to_move_on_r3_3(taken: bool) -> N
 
 
 def test_arrival_in_the_only_place_is_no_decision_r3_3() -> None:
-    """R3.3: armies close both ways out of ROMA, where Constantius blocks them; the capital is left."""
+    """R3.3: armies close both exits from ROMA, where Constantius blocks them; only the capital is left."""
     blocked = before_diocletian(emperors={"constantius": "ROMA"}, armies=AROUND_ROMA, rules={"variants": ["imperivm"]})
     after = play(blocked, "end", "block", "block")
     assert (after["emperor"], after["phase"], after["emperors"]["diocletian"]) == ("diocletian", "roman", "BITHYNIA")
 
 
-def test_without_a_place_to_arrive_the_turn_is_skipped_r3_3() -> None:
-    """R3.3: the same with a token in BITHYNIA: he stays off the board, and the Barbarian phase follows at once."""
+def test_turn_without_a_place_to_arrive_is_skipped_r3_3() -> None:
+    """R3.3: with a token in BITHYNIA the Emperor stays off the board, and the Barbarian phase follows at once."""
     game = before_diocletian(
         emperors={"constantius": "ROMA"}, armies=AROUND_ROMA, tokens={"BITHYNIA": "unrest"}, dice=(1, 5), rules={"variants": ["imperivm"]}
     )
@@ -144,22 +144,22 @@ def test_without_a_place_to_arrive_the_turn_is_skipped_r3_3() -> None:
     assert (after["emperor"], after["turn"], after["emperors"]["diocletian"]) == ("galerius", 10, None)
 
 
-def test_arrival_in_one_place_with_another_there_still_asks_for_the_way_r3_3() -> None:
-    """R3.3, R3.5: he is put into ROMA unasked, but the move out of it is his."""
+def test_move_after_a_forced_arrival_is_a_decision_r3_3() -> None:
+    """R3.3, R3.5: the arrival in ROMA is no decision, but the move out of it is."""
     game = before_diocletian(emperors={"galerius": "ROMA"}, tokens={"BITHYNIA": "unrest"})
     after = play(game, "end")
     assert (after["emperors"]["diocletian"], after["passing"], after["phase"]) == ("ROMA", "diocletian", "roman")
     assert legal(game) == {"move ETRVRIA", "move LVCANIA"}
 
 
-def test_six_ip_and_what_is_not_spent_is_lost_r3_4() -> None:
-    """R3.4: four turns later he has 6 again, whatever he left."""
+def test_each_turn_has_6_ip_and_unspent_ip_are_lost_r3_4() -> None:
+    """R3.4: four turns later the Emperor has 6 IP again, whatever he left unspent."""
     game = position(ip=5, dice=(1, 4, 1, 5))
     assert [play(game, "end")["ip"] for _ in range(4)] == [6, 6, 6, 6]
 
 
-def test_ip_are_spent_to_the_last_and_no_further_r3_4() -> None:
-    """R3.4: six moves over normal links, and the turn is over."""
+def test_turn_ends_when_all_ip_are_spent_r3_4() -> None:
+    """R3.4: the turn ends after six moves over normal links."""
     game = position(emperors={"diocletian": "BAETICA"}, supply={"diocletian": 0}, dice=(5, 1))
     there_and_back = ["move LVSITANIA", "move BAETICA"] * 3
     assert play(game, *there_and_back[:-1])["ip"] == 1
@@ -167,14 +167,14 @@ def test_ip_are_spent_to_the_last_and_no_further_r3_4() -> None:
     assert play(game, there_and_back[-1])["emperor"] == "galerius"
 
 
-def test_the_turn_ends_by_itself_without_ip_r3_5() -> None:
+def test_turn_ends_automatically_without_ip_r3_5() -> None:
     """R3.5: the last IP is spent, so Galerius is next."""
     after = play(position(ip=1, dice=(1, 4)), "secure")
     assert (after["emperor"], after["turn"], after["tokens"]) == ("galerius", 9, {"BITHYNIA": "diocletian", "LVSITANIA": "unrest"})
 
 
-def test_the_turn_ends_by_itself_with_ip_that_buy_nothing_r3_5() -> None:
-    """R3.5: in SARDINIA all links are broken; 1 IP is of no use without a token to place."""
+def test_turn_ends_automatically_with_unusable_ip_r3_5() -> None:
+    """R3.5: all links of SARDINIA are broken; 1 IP cannot be used without a token to place."""
     island = {"diocletian": "ETRVRIA"}
     assert play(position(emperors=island, ip=3, supply={"diocletian": 0}, dice=(1, 4)), "move SARDINIA")["emperor"] == "galerius"
     assert play(position(emperors=island, ip=3, dice=(1, 4)), "move SARDINIA")["emperor"] == "diocletian"
@@ -185,14 +185,14 @@ def test_the_turn_ends_by_itself_with_ip_that_buy_nothing_r3_5() -> None:
     [("diocletian", "imperivm", "imperivm"), ("maximian", "imperivm", "imperivm"), ("diocletian", "patres_patriae", "take")],
 )
 def test_an_unused_power_keeps_the_turn_open_r3_5(emperor: str, variant: str, power: str) -> None:
-    """R3.5: 0 IP are left, and the turn waits for the power or for `end`."""
+    """R3.5: with 0 IP left the turn waits for the power or for `end`."""
     game = position(emperor=emperor, ip=1, rules={"variants": [variant]})
     assert play(game, "secure")["emperor"] == emperor
     assert legal(game) == {"end", power}
 
 
 def test_an_ip_to_give_keeps_the_turn_open_r3_5() -> None:
-    """R3.5, R10.4: in SARDINIA Constantius has 1 IP left, which he may give; given, the turn is over."""
+    """R3.5, R10.4: in SARDINIA Constantius has 1 IP left, which he may give; then the turn is over."""
     game = position(
         emperor="constantius",
         emperors={"constantius": "ETRVRIA"},
@@ -208,7 +208,7 @@ def test_an_ip_to_give_keeps_the_turn_open_r3_5() -> None:
 
 
 def test_a_single_passing_move_is_still_a_decision_r3_5() -> None:
-    """R3.5: from ETRVRIA only ROMA can be reached, and it is not played for him."""
+    """R3.5: from ETRVRIA only ROMA can be reached, but the move is not made automatically."""
     game = position(emperors={"diocletian": "SARDINIA", "galerius": "ETRVRIA"}, ip=3)
     after = play(game, "move ETRVRIA")
     assert (after["emperors"]["diocletian"], after["ip"]) == ("ETRVRIA", 1)
@@ -216,7 +216,7 @@ def test_a_single_passing_move_is_still_a_decision_r3_5() -> None:
 
 
 def test_a_single_free_zone_is_still_a_decision_r3_5() -> None:
-    """R3.5, R2.6: the third of three fleets is placed by hand."""
+    """R3.5, R2.6: placing the third of three fleets is a decision."""
     game, _ = batch.new_games(Options(level="4300"), 2)
     play(game, "fleet AEGAEVM", "fleet ATLANTICVM")
     assert legal(game) == {"fleet INTERNVM"}
@@ -225,7 +225,7 @@ def test_a_single_free_zone_is_still_a_decision_r3_5() -> None:
 
 @pytest.mark.parametrize("ip", [1, 3, 6])
 def test_ending_the_turn_is_possible_at_any_time_r4_8(ip: int) -> None:
-    """R4.8: with IP left, and nothing of his is changed by it."""
+    """R4.8: the turn may end with IP left; the Emperor's position and supply do not change."""
     game = position(ip=ip, dice=(1, 4))
     assert may(game, "end")
     after = play(game, "end")
@@ -233,7 +233,7 @@ def test_ending_the_turn_is_possible_at_any_time_r4_8(ip: int) -> None:
 
 
 def test_a_turn_cannot_end_while_passing_r4_8() -> None:
-    """R4.8, R4.3: he has to be past the other first."""
+    """R4.8, R4.3: the Emperor must pass the other figure first."""
     game = position(emperors={"diocletian": "LVCANIA", "galerius": "ROMA"})
     play(game, "move ROMA")
     assert not may(game, "end")

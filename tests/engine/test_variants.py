@@ -11,11 +11,11 @@ from tetrarchia_env.engine.turn import agent_to_act
 
 Changes = dict[str, Any]
 IMPERIVM, PATRES, GREAT = ({"variants": [name]} for name in ("imperivm", "patres_patriae", "the_great"))
-SYRIA, BITHYNIA = (5, 1), (5, 6)  # R6.3: Unrest far away; nothing at all, because of the printed token
+SYRIA, BITHYNIA = (5, 1), (5, 6)  # R6.3: Unrest far away; no change, because of the printed token
 
 # Galerius, with his capital's printed token, attacks in NORICVM: R + 1 against N + 1
 ATTACK: Changes = {"emperor": "galerius", "armies": [["NORICVM", "III", "army"]], "tokens": {"NORICVM": "revolt"}}
-# Galerius, without support, is attacked after Maximian's turn: R against N + 1; then Constantius, over a normal link too
+# Galerius, without support, is attacked after Maximian's turn: R against N + 1. In BLOCKADE it is Constantius, also over a normal link
 ATTACKED: Changes = {"armies": [["PANNONIA INFERIOR", "III", "army"]], "tokens": {"PANNONIA INFERIOR": "revolt"}}
 ATTACKED |= {"emperor": "maximian", "emperors": {"galerius": "NORICVM"}}
 BLOCKADE: Changes = {"armies": [["GERMANIA INFERIOR", "II", "army"]], "tokens": {"GERMANIA INFERIOR": "revolt"}}
@@ -23,7 +23,7 @@ BLOCKADE |= {"emperor": "maximian", "emperors": {"constantius": "GERMANIA SVPERI
 
 
 def test_diocletian_buys_orders_for_a_token() -> None:
-    """R10.1: it leaves the game, costs no IP, and lets him move the others on the board (R4.1: not into an army)."""
+    """R10.1: the token leaves the game; the power costs no IP and allows moves of the other Emperors (R4.1: not into an army)."""
     game = position(rules=IMPERIVM, emperors={"maximian": None}, ip=2, **ATTACK | {"emperor": "diocletian"})
     assert not any(text.startswith("order") for text in legal(game))
     after = play(game, "imperivm")
@@ -34,15 +34,15 @@ def test_diocletian_buys_orders_for_a_token() -> None:
 
 
 @pytest.mark.parametrize(("emperor", "space", "cost"), [("galerius", "NORICVM", 1), ("galerius", "DACIA", 3), ("maximian", "SICILIA", 1)])
-def test_an_order_costs_what_the_move_costs(emperor: str, space: str, cost: int) -> None:
-    """R10.1: R4.1 holds for the one moved: broken link, Revolt, fleet."""
+def test_an_order_costs_as_much_as_the_move(emperor: str, space: str, cost: int) -> None:
+    """R10.1: R4.1 applies to the moved Emperor: broken link, Revolt, fleet."""
     after = play(position(rules=IMPERIVM, tokens={"DACIA": "revolt"}, fleets=["INTERNVM"]), "imperivm", f"order {emperor} {space}")
     assert (after["emperors"][emperor], after["ip"], after["emperor"]) == (space, 6 - cost, "diocletian")
 
 
 @pytest.mark.parametrize("host", ["diocletian", "maximian"])
 def test_an_ordered_emperor_passes_like_any_other(host: str) -> None:
-    """R10.1, R4.3: until he stands alone only his moves are legal, and only those that the IP allow (not RHAETIA)."""
+    """R10.1, R4.3: until the ordered Emperor has passed only his affordable moves are legal (not RHAETIA)."""
     places = {"maximian": None, host: "PANNONIA SVPERIOR"}
     game = position(rules=IMPERIVM, emperors=places, ip=2)
     assert play(game, "imperivm", "order galerius PANNONIA SVPERIOR")["passing"] == "galerius"
@@ -52,8 +52,8 @@ def test_an_ordered_emperor_passes_like_any_other(host: str) -> None:
 
 
 @pytest.mark.parametrize(("emperor", "power"), [("diocletian", True), ("galerius", False), ("constantius", False), ("maximian", True)])
-def test_imperivm_is_open_with_no_ip_left(emperor: str, power: bool) -> None:
-    """R10.1, R3.5: so the turn does not end by itself, but does when orders are bought for nothing."""
+def test_imperivm_is_legal_with_no_ip_left(emperor: str, power: bool) -> None:
+    """R10.1, R3.5: the turn does not end automatically, except after buying orders with no IP left."""
     game = position(rules=IMPERIVM, emperor=emperor, ip=1, emperors={"diocletian": None, emperor: "GALATIA"})
     after = play(game, "move ASIA")
     assert (after["emperor"] == emperor, legal(game) == {"imperivm", "end"}) == (power, power)
@@ -70,8 +70,8 @@ def test_imperivm_needs_the_variant_a_token_and_no_passing(emperor: str) -> None
 
 
 @pytest.mark.parametrize(("emperor", "ip", "then"), [("diocletian", 6, 6), ("maximian", 6, 7), ("maximian", 0, 1)])
-def test_a_power_is_bought_once_a_turn(emperor: str, ip: int, then: int) -> None:
-    """R10.1: Maximian's is +1 IP; the token leaves the game; the next turn has 6 IP and no orders, and may buy again."""
+def test_a_power_is_bought_once_per_turn(emperor: str, ip: int, then: int) -> None:
+    """R10.1: Maximian gets +1 IP; the token leaves the game; the next turn has 6 IP and no orders, and the power is available again."""
     game = position(rules=IMPERIVM, emperor=emperor, ip=ip)
     after = play(game, "imperivm")
     assert (after["ip"], after["supply"][emperor], after["tokens"], may(game, "imperivm")) == (then, 3, {}, False)
@@ -80,8 +80,8 @@ def test_a_power_is_bought_once_a_turn(emperor: str, ip: int, then: int) -> None
     assert not any(text.startswith("order") for text in legal(game))
 
 
-def test_galerius_is_asked_until_he_is_higher() -> None:
-    """R10.1: 3 against 5: asked while lower and on the tie; each +1 costs a token."""
+def test_galerius_decides_until_his_value_is_higher() -> None:
+    """R10.1: 3 against 5: Galerius decides while his value is lower or equal; each +1 costs a token."""
     game = position(rules=IMPERIVM, dice=(2, 4), **ATTACK)
     for supply, text in zip((4, 3, 2), ("attack NORICVM", "boost", "boost"), strict=True):
         after = play(game, text)
@@ -97,19 +97,19 @@ def test_galerius_is_asked_until_he_is_higher() -> None:
         ((5, 4), 4, [], "NORICVM", 4),
         ((4, 4), 4, ["accept"], "PANNONIA INFERIOR", 4),
         ((2, 4, *BITHYNIA), 0, [], None, 0),
-        ((1, 6, *BITHYNIA), 1, ["accept"], None, 1),  # asked even if it is hopeless
+        ((1, 6, *BITHYNIA), 1, ["accept"], None, 1),  # asked even if a boost cannot win
         ((1, 6, *BITHYNIA), 1, ["boost"], None, 0),
     ],
 )
-def test_when_galerius_is_asked(dice: tuple[int, ...], supply: int, answers: list[str], place: str | None, left: int) -> None:
-    """R10.1, R5.4: higher wins without a question, equal may be accepted, a defeat ends his Roman phase."""
+def test_conditions_for_a_boost_decision(dice: tuple[int, ...], supply: int, answers: list[str], place: str | None, left: int) -> None:
+    """R10.1, R5.4: a higher value wins without a decision, a tie may be accepted, a defeat ends the Roman phase."""
     after = play(position(rules=IMPERIVM, dice=dice, supply={"galerius": supply}, **ATTACK), "attack NORICVM", *answers)
     assert (after["phase"], after["emperors"]["galerius"], after["supply"]["galerius"]) == ("roman", place, left)
     assert after["emperor"] == ("galerius" if place else "constantius")
 
 
-def test_a_boost_comes_before_doubling_and_only_for_the_leader() -> None:
-    """R10.1: (1 + 1) x 2 against 7, two boosts make (3 + 1) x 2; Diocletian's 1 x 2 is lost without a question."""
+def test_boost_is_added_before_doubling_and_not_for_helpers() -> None:
+    """R10.1: (1 + 1) x 2 against 7; two boosts make (3 + 1) x 2. Diocletian's 1 x 2 loses without a decision."""
     places = {"diocletian": "RHAETIA", "maximian": None}
     game = position(rules=IMPERIVM, dice=(1, 6), emperors=places, **ATTACK)
     assert play(game, "attack NORICVM", "boost")["phase"] == "boost"
@@ -119,8 +119,8 @@ def test_a_boost_comes_before_doubling_and_only_for_the_leader() -> None:
 
 
 @pytest.mark.parametrize(("answers", "place"), [(["boost", "boost"], "NORICVM"), (["accept"], None)])
-def test_galerius_attacked_is_asked_in_another_turn(answers: list[str], place: str | None) -> None:
-    """R10.1, R5.5: 3 against 4; after it the next turn begins."""
+def test_attacked_galerius_decides_in_another_turn(answers: list[str], place: str | None) -> None:
+    """R10.1, R5.5: 3 against 4; the next turn begins after the combat."""
     game = position(rules=IMPERIVM, dice=(*SYRIA, 3, 3), **ATTACKED)
     after = play(game, "end")
     assert (after["phase"], after["emperor"], agent_to_act(game[0])) == ("boost", "maximian", 1)
@@ -130,7 +130,7 @@ def test_galerius_attacked_is_asked_in_another_turn(answers: list[str], place: s
 
 
 def test_galerius_boosts_against_pirates() -> None:
-    """R10.1, R11.2: ROMA supports him on this coast: 3 against 5, and a third boost wins."""
+    """R10.1, R11.2: ROMA supports Galerius on this coast: 3 against 5, and the third boost wins."""
     changes: Changes = {"emperor": "galerius", "emperors": {"galerius": "DALMATIA", "maximian": "RHAETIA"}, "pirates": "INTERNVM"}
     game = position(rules={**IMPERIVM, "modules": ["pirates"]}, dice=(2, 5), **changes)
     assert play(game, "attack PIRATES", "boost", "boost")["phase"] == "boost"
@@ -139,7 +139,7 @@ def test_galerius_boosts_against_pirates() -> None:
 
 @pytest.mark.parametrize(("answer", "supply", "place"), [("block", 3, "GERMANIA SVPERIOR"), ("accept", 4, None)])
 def test_constantius_blocks_before_the_combat_dice(answer: str, supply: int, place: str | None) -> None:
-    """R10.1: he is asked in another's turn; blocked, the army stays and no more dice fall; accepted, it wins 7 to 1."""
+    """R10.1: Constantius decides in another turn; if he blocks, the army stays without a roll; if he accepts, it wins 7 to 1."""
     game = position(rules=IMPERIVM, dice=(*SYRIA, 1, 6), **BLOCKADE)
     before = int(game["dice"][0])
     after = play(game, "end")
@@ -151,8 +151,8 @@ def test_constantius_blocks_before_the_combat_dice(answer: str, supply: int, pla
 
 
 @pytest.mark.parametrize(("link", "phase"), [(3, "roman"), (4, "block")])
-def test_a_block_comes_after_the_roll_for_the_link(link: int, phase: str) -> None:
-    """R10.1, R8.2: an army that a broken link stops costs nothing; the three dice are all that fall."""
+def test_block_follows_the_roll_for_the_link(link: int, phase: str) -> None:
+    """R10.1, R8.2: an army stopped by a broken link needs no block; only three dice are rolled."""
     changes = BLOCKADE | {"armies": [["TARRACONENSIS", "I", "army"]], "emperors": {"constantius": "NARBONENSIS"}}
     before = rng_for((*SYRIA, link))
     after = play(position(rules=IMPERIVM, dice=(*SYRIA, link), **changes), "end")
@@ -160,7 +160,7 @@ def test_a_block_comes_after_the_roll_for_the_link(link: int, phase: str) -> Non
 
 
 def test_the_other_armies_advance_after_a_block() -> None:
-    """R10.1, R8.1: two armies are blocked one after the other, the third goes on."""
+    """R10.1, R8.1: two armies are blocked one after the other; the third advances."""
     armies = [["TARRACONENSIS", "I", "army"], ["AQVITANIA", "II", "army"], ["AEGYPTVS", "VI", "army"]]
     changes = BLOCKADE | {"armies": armies, "tokens": {army[0]: "revolt" for army in armies}, "emperors": {"constantius": "NARBONENSIS"}}
     game = position(rules=IMPERIVM, dice=(*SYRIA, 4), **changes)
@@ -174,8 +174,8 @@ def test_the_other_armies_advance_after_a_block() -> None:
 @pytest.mark.parametrize(
     "changes", [{"supply": {"constantius": 0}}, {"emperors": {"diocletian": "GERMANIA SVPERIOR", "constantius": None}}]
 )
-def test_no_block_without_tokens_or_for_another(changes: Changes) -> None:
-    """R10.1: Constantius alone blocks, and only if he has tokens."""
+def test_no_block_without_tokens_or_by_another_emperor(changes: Changes) -> None:
+    """R10.1: only Constantius blocks, and only if he has tokens."""
     after = play(position(rules=IMPERIVM, dice=(*SYRIA, 1, 6), **BLOCKADE | changes), "end")
     assert after["armies"] == [["GERMANIA SVPERIOR", "II", "army"]]
 
@@ -184,8 +184,8 @@ def test_no_block_without_tokens_or_for_another(changes: Changes) -> None:
     ("fleets", "goal", "joined"),
     [("AI", "SICILIA", True), ("AI", "SYRIA", False), ("AE", "SYRIA", False), ("IE", "SICILIA", False), ("AIE", "SYRIA", True)],
 )
-def test_adjacent_fleets_make_one_sea(fleets: str, goal: str, joined: bool) -> None:
-    """R10.2: from the Atlantic coast for 1 IP, only over zones with fleets that are next to each other."""
+def test_adjacent_fleets_join_their_zones(fleets: str, goal: str, joined: bool) -> None:
+    """R10.2: from the Atlantic coast for 1 IP, only over adjacent zones that all have fleets."""
     zones = [{"A": "ATLANTICVM", "I": "INTERNVM", "E": "AEGAEVM"}[letter] for letter in fleets]
     changes: Changes = {"fleets": zones, "emperors": {"diocletian": "TINGITANA"}, "ip": 1}
     assert may(position(rules={"level": "4311", "variants": ["mare_nostrvm"]}, **changes), f"move {goal}") == joined
@@ -202,13 +202,13 @@ def test_adjacent_fleets_make_one_sea(fleets: str, goal: str, joined: bool) -> N
     ],
 )
 def test_a_couple_shares_its_support(tokens: dict[str, str], dice: tuple[int, int]) -> None:
-    """R10.3: R + support against 3 + 1 is equal only with Galerius' printed token, 1, hidden, 0, or one mixed chain, 2 and 3."""
+    """R10.3: a tie needs support 1 from Galerius' printed token, 0 if it is covered, or 2 and 3 from a mixed chain."""
     changes: Changes = {"emperors": {"diocletian": "NORICVM", "maximian": "ROMA"}, "armies": [["RHAETIA", "III", "army"]]}
     after = play(position(rules={"variants": ["diarchia"]}, dice=dice, tokens={"RHAETIA": "revolt", **tokens}, **changes), "attack RHAETIA")
     assert (after["emperors"]["diocletian"], after["armies"], after["ip"]) == ("NORICVM", changes["armies"], 4)
 
 
-def test_the_west_is_a_couple_too() -> None:
+def test_the_western_couple_shares_its_support() -> None:
     """R10.3: Maximian's CISALPINA supports Constantius, 4 + 1 against 4 + 1; without the variant he is beaten."""
     changes = ATTACK | {"emperor": "constantius", "emperors": {"constantius": "PANNONIA SVPERIOR", "galerius": None}}
     for variants, place in (["diarchia"], "PANNONIA SVPERIOR"), ([], None):
@@ -218,7 +218,7 @@ def test_the_west_is_a_couple_too() -> None:
 
 @pytest.mark.parametrize(("galerius", "phase"), [("PANNONIA INFERIOR", "roman"), (None, "arrival")])
 def test_diocletian_takes_from_galerius_next_turn(galerius: str | None, phase: str) -> None:
-    """R10.4: 1 IP, once a turn, also with 0 IP left; only Galerius' next turn is shorter."""
+    """R10.4: 1 IP, once per turn, even with 0 IP left; only Galerius' next turn is shorter."""
     game = position(rules=PATRES, ip=0, emperors={"galerius": galerius})
     assert legal(game) == {"take", "end"}
     assert (play(game, "take")["ip"], may(game, "take")) == (1, False)
@@ -229,7 +229,7 @@ def test_diocletian_takes_from_galerius_next_turn(galerius: str | None, phase: s
 
 
 def test_constantius_gives_to_maximians_next_turn() -> None:
-    """R10.4: 1 of his IP, once a turn; with 0 IP there is nothing to give, so the turn ends by itself (R3.5)."""
+    """R10.4: 1 IP, once per turn; with 0 IP giving is impossible, so the turn ends automatically (R3.5)."""
     game = position(rules=PATRES, emperor="constantius")
     assert (play(game, "give")["ip"], may(game, "give")) == (5, False)
     assert [play(game, "end")["ip"] for _ in range(5)] == [7, 6, 6, 6, 6]
@@ -237,8 +237,8 @@ def test_constantius_gives_to_maximians_next_turn() -> None:
 
 
 @pytest.mark.parametrize("emperor", EMPERORS)
-def test_who_may_take_and_give(emperor: str) -> None:
-    """R10.4: Diocletian takes, Constantius gives, neither while passing, and only with the variant."""
+def test_conditions_for_take_and_give(emperor: str) -> None:
+    """R10.4: Diocletian takes, Constantius gives, not while passing, and only with the variant."""
     passing: Changes = {"emperors": {emperor: "RHAETIA", EMPERORS[EMPERORS.index(emperor) - 1]: "RHAETIA"}, "passing": emperor}
     powers = {"diocletian": {"take"}, "constantius": {"give"}}.get(emperor, set())
     assert legal(position(rules=PATRES, emperor=emperor)) & {"take", "give"} == powers
@@ -259,7 +259,7 @@ def test_who_may_take_and_give(emperor: str) -> None:
     ],
 )
 def test_glory(changes: Changes, text: str, dice: tuple[int, ...], glory: int, reserve: int, then: tuple[int, int]) -> None:
-    """R10.5: a victory takes an Unrest token from the reserve, a defeat puts one back, attacking or attacked."""
+    """R10.5: a victory takes an Unrest token from the reserve, a defeat returns one, for attacker and defender."""
     stock: Changes = {"glory": {"galerius": glory}, "reserve": {"unrest": reserve, "revolt": 20, "armies": 2}}
     for rules, expected in ((GREAT, then), ({}, (glory, reserve))):
         after = play(position(rules=rules, dice=dice, **changes, **stock), text)
@@ -267,14 +267,14 @@ def test_glory(changes: Changes, text: str, dice: tuple[int, ...], glory: int, r
 
 
 def test_glory_is_settled_before_the_game_ends() -> None:
-    """R10.5, R9.4: the army that beats him enters and finds no Revolt token; his glory was put back before that."""
+    """R10.5, R9.4: the winning army enters and no Revolt is left; the glory was returned before that."""
     stock: Changes = {"glory": {"galerius": 1}, "reserve": {"revolt": 0, "unrest": 20, "armies": 2}}
     after = play(position(rules=GREAT, dice=(*BITHYNIA, 1, 6), **ATTACKED, **stock), "end")
     assert (after["outcome"], after["glory"]["galerius"], after["reserve"]["unrest"]) == ("reserve empty", 0, 21)
 
 
-def test_glory_at_sea_and_of_the_dux() -> None:
-    """R10.5: Pirates count like armies, fights of the Dux not at all."""
+def test_glory_from_pirates_and_from_combats_of_the_dux() -> None:
+    """R10.5: combats against Pirates count, combats of the Dux do not."""
     for text, glory in ("attack PIRATES", 1), ("dux attack PIRATES", 0):
         game = position(rules={**GREAT, "modules": ["dux", "pirates"]}, pirates="AEGAEVM", dux="ASIA", dice=(6, 1))
         assert (sum(play(game, text)["glory"].values()), game["pirates"][0]) == (glory, 0)
@@ -292,7 +292,7 @@ def test_glory_at_sea_and_of_the_dux() -> None:
     ],
 )
 def test_titles(borders: str, glory: dict[str, int], outcome: str, great: str | None, halves: set[str]) -> None:
-    """R10.5: borders plus glory after a won game; 2 ahead of all: the Great; else 2 ahead of the other of the couple."""
+    """R10.5: borders plus glory of a won game; 2 ahead of all others: the Great; else 2 ahead of the partner."""
     names = ["GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "PERSIA", "LIBYA"]
     tokens = {border: next(e for e in EMPERORS if e[0] == letter) for border, letter in zip(names, borders, strict=True)}
     game = position(rules=GREAT, phase="over", outcome=outcome, tokens=tokens, glory=glory)[0]

@@ -1,4 +1,4 @@
-"""How many inputs each family of the fuzzer gets: `pytest tests/fuzz --fuzz 100000`, or the variable TETRARCHIA_FUZZ."""
+"""Number of inputs for each fuzz target: `pytest tests/fuzz --fuzz 100000`, or the variable TETRARCHIA_FUZZ."""
 
 import os
 

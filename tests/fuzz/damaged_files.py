@@ -105,7 +105,7 @@ def checkpoint() -> tuple[dict[str, Any], bytes]:
 
 
 def damaged_table(content: bytes, chance: random.Random) -> bytes:
-    """Return weights with a damaged table."""
+    """Return the content of a weights file with a damaged header table."""
     length = int.from_bytes(content[:8], "little")
     table = json.dumps(mutated(json.loads(content[8 : 8 + length]), chance)).encode(errors="replace")
     length_given = chance.choice([len(table), len(table), len(table), 2**63, 0, len(table) + 5])

@@ -1,4 +1,4 @@
-"""Damaged inputs of compiled code: snapshots, arrays, and the bytes of environments."""
+"""Damaged inputs for compiled code: snapshots, arrays, and the bytes of environments."""
 
 import random
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def play_on(games: batch.Games, chance: random.Random, steps: int = STEPS) -> No
 
 def snapshots(chance: random.Random) -> None:
     position = dict(chance.choice(positions()))
-    if chance.random() < 0.5:  # of entries of two real ones
+    if chance.random() < 0.5:  # combine entries of two valid snapshots
         other = chance.choice(positions())
         position |= {name: other[name] for name in chance.sample(sorted(other), chance.randint(1, 3))}
     if chance.random() < 0.7:
@@ -52,7 +52,7 @@ def snapshots(chance: random.Random) -> None:
 
 
 def any_array(chance: random.Random, number: int) -> Any:
-    """Of right and wrong kinds, shapes, lengths, orders and values."""
+    """Return an array with valid or invalid type, shape, length, order and values."""
     shape = chance.choice([(number,)] * 6 + [(number - 1,), (number + 1,), (0,), (1,), (), (number, 1), (1, number), (4096,)])
     values = np.random.default_rng(chance.randrange(2**32)).integers(*chance.choice([(0, 455), (0, 12), (-5, 5), (-(2**62), 2**62)]), shape)
     kinds = [np.int64] * 6 + [np.int8, np.int32, np.uint64, np.float64, np.float16, np.bool_, object, "U5", "M8[s]", np.complex128, ">i8"]
@@ -96,7 +96,7 @@ def actions(chance: random.Random) -> None:
 
 
 def _any_games(chance: random.Random) -> tuple[Any, Any]:
-    """Games with masks of their own, of other games, of ones, or of another kind."""
+    """Return games with masks that are correct, of other games, all ones, or of a wrong type or shape."""
     games = np.concatenate([restore(chance.choice(positions())) for _ in range(chance.randint(1, 4))])
     masks = batch.legal_masks(games)
     kind = chance.randrange(8)
@@ -119,7 +119,7 @@ def _rngs(chance: random.Random, number: int) -> Any:
 
 
 def states(chance: random.Random) -> None:
-    """Bytes of a vector environment, some of them changed, and steps from there."""
+    """Damage some bytes of a vector environment's state, restore it and step."""
     env = _vector(chance.choice(["NextStep", "SameStep"]))
     env.reset(seed=chance.randrange(1000))
     for _ in range(chance.randint(0, 10)):
@@ -138,7 +138,7 @@ def _vector(autoreset_mode: str) -> Any:
 
 
 def _legal(masks: Any, chance: random.Random) -> Any:
-    return np.array([chance.choice(np.flatnonzero(row).tolist() or [0]) for row in masks])  # a game that is over takes anything
+    return np.array([chance.choice(np.flatnonzero(row).tolist() or [0]) for row in masks])  # a finished game accepts any action
 
 
 def _damaged_rows(rows: Any, chance: random.Random) -> Any:

@@ -17,7 +17,7 @@ from fuzz.damaged_files import FOLDER, boards, checkpoints, presets, replays, re
 from fuzz.damaged_records import actions, snapshots, states
 from tetrarchia_env.errors import TetrarchiaError
 
-SECONDS = 300.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 20.0  # of one input: most take a thousandth; bounds checks may compile first
+SECONDS = 300.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 20.0  # per input; most take a millisecond, but bounds checks may compile first
 
 FAMILIES: dict[str, Callable[[random.Random], None]] = {
     family.__name__: family for family in (snapshots, replays, results, boards, presets, checkpoints, actions, states)
@@ -44,7 +44,7 @@ def check_refusal(error: TetrarchiaError) -> None:
 
 def main(name: str, first: int, number: int) -> None:
     faulthandler.enable()
-    for seed in range(-30, 0):  # so that everything is compiled
+    for seed in range(-30, 0):  # compile everything first
         try_one(name, seed)
     worked = 0
     for seed in range(first, first + number):

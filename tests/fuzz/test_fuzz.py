@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 
 
 def fuzz(name: str, number: int, first: int = 0, **environment: str) -> str:
-    """How its report begins, or its error."""
+    """Return the beginning of the report, or the end of the error output."""
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
     limit = 20 * A_MINUTE + number // 10
@@ -32,18 +32,18 @@ def fuzz(name: str, number: int, first: int = 0, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("name", [*OF_FILES, *OF_RECORDS])
-def test_compiled(name: str, inputs: int) -> None:
+def test_fuzz_compiled(name: str, inputs: int) -> None:
     assert fuzz(name, inputs) == f"{name}: {inputs} inputs"
 
 
 @pytest.mark.parametrize("name", [*OF_RECORDS, "replays"])
-def test_uncompiled(name: str, inputs: int) -> None:
+def test_fuzz_uncompiled(name: str, inputs: int) -> None:
     some = max(20, inputs // 50)
     assert fuzz(name, some, NUMBA_DISABLE_JIT="1") == f"{name}: {some} inputs"
 
 
-def test_with_bounds_checks(inputs: int, tmp_path: Path) -> None:
-    """All in one folder of machine code of its own, which takes a minute to make."""
+def test_fuzz_with_bounds_checks(inputs: int, tmp_path: Path) -> None:
+    """Share one separate cache folder between the targets, since compiling takes a minute."""
     some = max(50, inputs // 4)
     for name in OF_RECORDS:
         assert fuzz(name, some, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path)) == f"{name}: {some} inputs"

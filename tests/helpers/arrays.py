@@ -1,4 +1,4 @@
-"""Files of arrays, spoiled."""
+"""Modified array files."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def rewrite_arrays(path: Path, **changes: Any) -> None:
-    """Other arrays in the place of some."""
+    """Replace or add arrays in an .npz file."""
     with np.load(path) as file:
         arrays = {name: file[name] for name in file}
     np.savez(path, **(arrays | changes))

@@ -1,4 +1,4 @@
-"""Configurations for tests that go over all of them."""
+"""Configurations for tests that cover all options."""
 
 import random
 
@@ -16,7 +16,7 @@ ONE_BY_ONE: dict[str, Options] = {
 
 
 def random_options(seed: int) -> Options:
-    """Any allowed combination; lists of levels, fixed set-ups and short games among them."""
+    """Return a random valid combination of options, including lists of levels, fixed set-ups and short games."""
     dice = random.Random(seed)
     variants = [name for name in VARIANTS if dice.random() < 0.5]
     rest = {"variants": variants, "fixed_setup": dice.random() < 0.2, "max_turns": dice.choice([400, 400, 400, 6])}
@@ -28,5 +28,5 @@ def random_options(seed: int) -> Options:
 
 
 def random_level(dice: random.Random, pirates: bool) -> str:
-    """R2.1, R11.2."""
+    """R2.1, R11.2: return a random level; with Pirates at most 2 fleets."""
     return dice.choice("2345") + dice.choice("012" if pirates else "0123") + dice.choice("0123") + dice.choice("0123")

@@ -1,4 +1,4 @@
-"""Positions with forced dice, and what the event log says of them; a story's lines are separated by semicolons."""
+"""Positions with predetermined dice and their expected event log; the lines of a log are separated by semicolons."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ ROMAN_PHASE: list[tuple[Changes, Dice, str, str]] = [
     ),
 ]
 
-# an army on its way to diocletian in THRACIA, beside his capital: N + 1 against R + 1
+# an army about to attack diocletian in THRACIA, next to his capital: N + 1 against R + 1
 TO_THRACIA: Changes = {"armies": [["MOESIA SVPERIOR", "IV", "army"]], "tokens": {"MOESIA SVPERIOR": "revolt"}}
 TO_THRACIA |= {"emperors": {"diocletian": "THRACIA", "galerius": "ASIA"}}
 TO_THE_DUX: Changes = TO_THRACIA | {"armies": [["MOESIA SVPERIOR", "IV", "goths"]], "emperors": {"diocletian": "SYRIA", "galerius": "ASIA"}}
@@ -169,7 +169,7 @@ THREAT = f"diocletian ends his turn; {NOTHING}; the army from II threatens const
 AROUND_ROMA: Changes = {"rules": IMPERIVM, "armies": [["ETRVRIA", "I", "army"], ["LVCANIA", "IV", "army"]]}
 AROUND_ROMA |= {"emperors": {"galerius": None, "constantius": "ROMA"}, "tokens": {"PANNONIA INFERIOR": "maximian"}}
 
-# R10.1: actions one after the other, each with its story
+# R10.1: consecutive actions, each with its events
 REACTIONS: list[tuple[Changes, Dice, list[tuple[str, str]]]] = [
     (
         IN_NORICVM,

@@ -1,4 +1,4 @@
-"""Random games boiled down to a digest of every record on the way; run as a script it prints the digests."""
+"""Digests of random games over every record, mask and observation; run as a script, it prints the digests."""
 
 import hashlib
 import sys
@@ -12,7 +12,7 @@ COMBINATIONS = 20
 
 
 def fingerprint(options: Options, seed: int) -> str:
-    """All bytes of a random game, record, mask and observation, after each step."""
+    """Return a digest of the record, mask and observation after each step of a random game."""
     games, masks = batch.new_games(options, seed)
     rngs = rng_states(batch.seed_array(seed + 1))
     digest = hashlib.sha256()
@@ -22,7 +22,7 @@ def fingerprint(options: Options, seed: int) -> str:
 
 
 def all_fingerprints() -> list[str]:
-    """Each variant, module and scenario alone, then combinations."""
+    """Return the digests of each variant, module and scenario alone, then of random combinations."""
     alone = [fingerprint(options, seed) for seed, options in enumerate(ONE_BY_ONE.values())]
     return alone + [fingerprint(random_options(seed), seed) for seed in range(COMBINATIONS)]
 

@@ -19,17 +19,17 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train import run
 from tetrarchia_train.config import TrainConfig, read_preset
 
-SECONDS = 60.0  # of one case: the processor's own, as others may be busy
+SECONDS = 60.0  # CPU time per case, so that other processes do not matter
 MEMORY = 12 << 30
 NUMBERS = [-1, 0, 1, 2, 3, 255, 2**31, 2**62, -(2**63)]
-# No huge but valid options, which a run would take years for.
+# No huge but valid options: such a run would take years.
 WORDS = ["0", "-1", "1e400", ".nan", "null", "[]", "{}", "[[[[[]]]]]", "true", "'x'", "2", "64", "300", "&a", "&a [*a]", "- 1"]
 WORDS += ["!!python/none", "2026-13-45", "1:99"]
 Mutation = Callable[[bytes, random.Random], bytes]
 
 
 def flip(content: bytes, rng: random.Random) -> bytes:
-    """Some bytes are others."""
+    """Change some bytes."""
     changed = bytearray(content)
     for _ in range(rng.choice([1, 1, 4, 64])):
         changed[rng.randrange(len(changed))] = rng.randrange(256)
@@ -37,25 +37,25 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 
 
 def cut(content: bytes, rng: random.Random) -> bytes:
-    """The end is missing."""
+    """Truncate the content."""
     return content[: rng.randrange(len(content))]
 
 
 def insert(content: bytes, rng: random.Random) -> bytes:
-    """Some bytes are more."""
+    """Insert some bytes."""
     place = rng.randrange(len(content))
     return content[:place] + rng.randbytes(rng.choice([1, 8, 500])) + content[place:]
 
 
 def renumber(content: bytes, rng: random.Random) -> bytes:
-    """A value of a text is another."""
+    """Replace a value in a text file."""
     values = list(re.finditer(rb"(?<=: )[^\n,}]+", content)) or list(re.finditer(rb".+", content))
     chosen = rng.choice(values)
     return content[: chosen.start()] + rng.choice(WORDS).encode() + content[chosen.end() :]
 
 
 def rewrite(content: bytes, rng: random.Random) -> bytes:
-    """Whole arrays with other numbers in them."""
+    """Replace some of the arrays in an .npz file."""
     with np.load(io.BytesIO(content)) as file:
         arrays = {name: file[name].copy() for name in file}
     name = rng.choice(list(arrays))
@@ -66,7 +66,7 @@ def rewrite(content: bytes, rng: random.Random) -> bytes:
 
 
 def rearranged(array: np.ndarray, rng: random.Random) -> np.ndarray:
-    """Random, shorter, of another kind, or with some whole numbers changed."""
+    """Return the array with random, fewer or converted elements, or with some integers changed."""
     match rng.randrange(6):
         case 0:
             return np.frombuffer(rng.randbytes(array.nbytes), dtype=array.dtype).reshape(array.shape)
@@ -98,14 +98,14 @@ def config() -> TrainConfig:
 
 
 def case(good: Path, rng: random.Random) -> bool:
-    """Whether a run with one or two damaged files went on."""
+    """Damage one or two files of a run; return whether it resumed."""
     folder = Path("runs/case")
     shutil.rmtree(folder, ignore_errors=True)
     names = rng.sample(list(FILES), rng.choice([1, 1, 1, 2]))
     shutil.copytree(good, folder)
     for name in names:
         (folder / name).write_bytes(rng.choice(FILES[name])((folder / name).read_bytes(), rng))
-    if "demonstrations.npz" in names:  # read only by a run that has not gone beyond them
+    if "demonstrations.npz" in names:  # read only by a run without later stages
         for stage in ("resume", "bc", "latest", "final"):
             shutil.rmtree(folder / stage, ignore_errors=True)
     try:
@@ -120,7 +120,7 @@ def case(good: Path, rng: random.Random) -> bool:
 
 
 def main(folder: str, seed: str, cases: str) -> None:
-    """All cases."""
+    """Run all cases."""
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     torch.set_num_threads(1)

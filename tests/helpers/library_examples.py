@@ -1,4 +1,4 @@
-"""Runs the scripts of examples/libraries as a user would, and checks what they print."""
+"""Functions that run the scripts of examples/libraries as a user would and check their output."""
 
 import os
 import re
@@ -11,10 +11,10 @@ EXAMPLES = ROOT / "examples" / "libraries"
 
 
 def run_example(name: str, folder: Path, *arguments: str) -> str:
-    """Return what an example prints; it must succeed and leave no file in the folder that it is run from."""
+    """Return the output of an example, which must succeed and leave no file in its working directory."""
     paths = os.pathsep.join(str(ROOT / part) for part in ("", "agents", "train", "eval", "app"))
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
-    environment.pop("PYTHONSAFEPATH", None)  # set by a command that was tested in this process
+    environment.pop("PYTHONSAFEPATH", None)  # may be set by a command tested in this process
     command = [sys.executable, EXAMPLES / f"{name}.py", *arguments]
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

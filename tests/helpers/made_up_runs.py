@@ -1,4 +1,4 @@
-"""Matches of agents that never were: better ones win the games of others and more."""
+"""Simulated matches: a better agent wins every game that a worse one wins, and more."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def spec(agents: str | Sequence[str], levels: Sequence[str] = ("4200",), games: 
 
 
 def match(*arguments: Any, **options: Any) -> Match:
-    """Games whose luck is their seed's: better agents win those of others and more."""
+    """Return a match in which the seed decides the luck: a better agent wins every game that a worse one wins, and more."""
     planned = spec(*arguments, **options)
     skill = float(np.mean([SKILL[name] for name in planned.agents]))
     return Match(planned, tuple(game(*planned.job(index), skill) for index in range(planned.total)))

@@ -1,4 +1,4 @@
-"""Damage to data, texts and bytes, by a seeded chance."""
+"""Random damage to data, texts and bytes, from a seeded generator."""
 
 import copy
 import random
@@ -13,7 +13,7 @@ TEXTS = ["[", "]", "{", "}", '"', "'", "=", ":", ",", "\n", "#", "-", ".", "&a "
 
 
 def mutated(data: Any, chance: random.Random, most: int = 4) -> Any:
-    """A copy with some entries replaced, left out, added or exchanged."""
+    """Return a copy with some entries replaced, removed, added or swapped."""
     data = copy.deepcopy(data)
     for _ in range(chance.randint(1, most)):
         data = _mutate(data, chance)
@@ -43,7 +43,7 @@ def _mutate(data: Any, chance: random.Random) -> Any:
 
 
 def _places(data: Any) -> Any:
-    """Each entry of a tree as what holds it and its key."""
+    """Yield the container and the key of each entry of a tree."""
     entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in list(entries):
         yield data, key
@@ -51,7 +51,7 @@ def _places(data: Any) -> Any:
 
 
 def mutated_text(text: str, chance: random.Random) -> str:
-    """With pieces left out, doubled, or put in; now and then nested deeply."""
+    """Return the text with parts removed, duplicated or inserted, sometimes deeply nested."""
     for _ in range(chance.randint(1, 5)):
         start = chance.randrange(len(text) + 1)
         end = min(len(text), start + chance.choice([0, 0, 1, 1, 2, 20, 500]))
@@ -63,7 +63,7 @@ def mutated_text(text: str, chance: random.Random) -> str:
 
 
 def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
-    """With some bytes changed, left out or put in; now and then cut."""
+    """Return the bytes with some of them changed, removed or inserted, sometimes truncated."""
     damaged = bytearray(data)
     for _ in range(chance.randint(1, 6)):
         at = chance.randrange(len(damaged)) if damaged else 0

@@ -1,4 +1,4 @@
-"""A game as text, step by step: what was decided and what it changed.
+"""Play-throughs as text: each decision and the changes it caused.
 
 `PYTHONPATH=tests python -m helpers.play_through` writes the golden files.
 """
@@ -19,7 +19,7 @@ from tetrarchia_env.options import Options
 
 GOLDEN = Path(__file__).parents[1] / "engine" / "golden"
 LONGEST = 120
-SEEDS = {  # found by search: what is special about the configuration happens in this game (0 where not listed)
+SEEDS = {  # found by search, so that the events of the configuration occur in the game (0 where not listed)
     "imperivm": 20,
     "the_great": 7,
     "diarchia": 7,
@@ -34,7 +34,7 @@ DULL = ("end", "move", "sail", "order", "dux move")
 
 
 def play_through(options: Options, seed: int) -> Iterator[str]:
-    """Lines: the arguments and the set-up, then each decision and all it changed."""
+    """Yield the arguments and the set-up, then each decision and its changes."""
     games, masks = batch.new_games(options, seed)
     chooser = random.Random(seed)
     yield f"{options.arguments()} seed {seed}"
@@ -50,13 +50,13 @@ def play_through(options: Options, seed: int) -> Iterator[str]:
 
 
 def _choose(chooser: random.Random, legal: list[int]) -> int:
-    """Random, but rather something that changes the board than a walk."""
-    telling = [action for action in legal if not action_text(action).startswith(DULL)]
-    return chooser.choice(telling if telling and chooser.random() < 0.6 else legal)
+    """Return a random action, preferring those that change the board over moves."""
+    preferred = [action for action in legal if not action_text(action).startswith(DULL)]
+    return chooser.choice(preferred if preferred and chooser.random() < 0.6 else legal)
 
 
 def _flat(data: Any, name: str = "") -> dict[str, Any]:
-    """Each number and word of a snapshot under its path."""
+    """Return each value of a snapshot under its path."""
     if not isinstance(data, dict):
         return {name: data}
     return {path: leaf for key, value in data.items() for path, leaf in _flat(value, f"{name}.{key}".strip(".")).items()}
@@ -69,7 +69,7 @@ def _changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
 
 
 def golden_text(name: str) -> str:
-    """The play-through kept for one configuration."""
+    """Return the golden play-through of one configuration."""
     return "\n".join(play_through(ONE_BY_ONE[name], SEEDS.get(name, 0))) + "\n"
 
 

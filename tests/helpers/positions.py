@@ -1,4 +1,4 @@
-"""Positions for tests, written as snapshots, and dice that fall as wanted."""
+"""Positions for tests, written as snapshots, with predetermined dice."""
 
 import copy
 from collections.abc import Sequence
@@ -32,25 +32,25 @@ EMPTY: dict[str, Any] = {
     "dice": 1,
     "rules": {},
 }
-"""Each Emperor in his capital, no token, no army, no fleet; Diocletian begins his Roman phase."""
+"""Each Emperor in his capital, no tokens, armies or fleets, at the start of Diocletian's Roman phase."""
 
 
 def position(*, dice: Sequence[int | None] = (), owned: bool = True, **changes: Any) -> batch.Games:
-    """EMPTY with changes; `supply`, `reserve`, `glory` and `emperors` need only name what differs.
+    """Return EMPTY with changes; `supply`, `reserve`, `glory` and `emperors` need only contain what differs.
 
-    What lies on the board is taken out of reserve and supplies unless the change names them (or owned=False).
-    `dice` are the next ones to fall, None for any.
+    Pieces on the board are subtracted from the reserve and the supplies unless `changes` contains these or `owned` is false.
+    `dice` are the next dice rolled; None allows any value.
     """
     data = copy.deepcopy(EMPTY)
     if owned:
-        take_out_of_the_box(data, changes)
+        subtract_from_reserve_and_supplies(data, changes)
     for name, value in changes.items():
         data[name] = data[name] | value if name in ("supply", "reserve", "glory", "emperors") else value
     data["dice"] = rng_for(tuple(dice))
     return restore(data)
 
 
-def take_out_of_the_box(data: dict[str, Any], changes: dict[str, Any]) -> None:
+def subtract_from_reserve_and_supplies(data: dict[str, Any], changes: dict[str, Any]) -> None:
     for kind in changes.get("tokens", {}).values():
         data["supply" if kind in EMPERORS else "reserve"][kind] -= 1
     data["reserve"]["armies"] -= len(changes.get("armies", []))
@@ -59,7 +59,7 @@ def take_out_of_the_box(data: dict[str, Any], changes: dict[str, Any]) -> None:
 
 @cache
 def rng_for(dice: tuple[int | None, ...]) -> int:
-    """An RNG state whose next dice are these."""
+    """Return an RNG state that produces these dice next."""
     start = np.arange(1, 20_000_001, dtype=np.uint64) if len(dice) > 5 else np.arange(1, 1_000_001, dtype=np.uint64)
     start, rng = batch.rng_states(start), batch.rng_states(start)
     for die in dice:
@@ -72,7 +72,7 @@ def rng_for(dice: tuple[int | None, ...]) -> int:
 
 
 def play(game: batch.Games, *texts: str) -> dict[str, Any]:
-    """Play these actions one after the other; the snapshot then."""
+    """Play these actions and return the resulting snapshot."""
     masks = batch.legal_masks(game)
     for text in texts:
         batch.step(game, np.array([action_id(text)]), masks)
@@ -80,17 +80,17 @@ def play(game: batch.Games, *texts: str) -> dict[str, Any]:
 
 
 def legal(game: batch.Games) -> set[str]:
-    """The texts of the legal actions."""
+    """Return the texts of the legal actions."""
     return {action_text(action) for action in legal_actions(game)}
 
 
 def may(game: batch.Games, text: str) -> bool:
-    """Whether this action is legal."""
+    """Return whether this action is legal."""
     return action_id(text) in legal_actions(game)
 
 
 def dice_used(before: int, after: int) -> list[int]:
-    """The dice that fell between two RNG states."""
+    """Return the dice rolled between two RNG states."""
     game = np.zeros(1, dtype=GAME)[0]
     game.dice = np.uint64(before)
     fallen: list[int] = []

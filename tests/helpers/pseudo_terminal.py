@@ -1,4 +1,4 @@
-"""The `tetrarchia` command in a real pseudo-terminal, with a person's keys."""
+"""The `tetrarchia` command in a real pseudo-terminal, controlled by key presses."""
 
 import fcntl
 import os
@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-PATIENCE = 60.0  # seconds; a busy machine may be slow, a wait ends as soon as it can
-# The terminal becomes its own, and Ctrl-C means what it does by default: in the background of a shell it is ignored, and inherited so.
+PATIENCE = 60.0  # seconds; generous for a busy machine, a wait ends as soon as possible
+# Make the terminal the controlling one and restore the default Ctrl-C: background jobs of a shell inherit an ignored SIGINT.
 LAUNCH = """
 import fcntl, signal, termios
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,12 +26,12 @@ CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def without_codes(text: str) -> str:
-    """What a person reads."""
+    """Return the text without escape codes."""
     return CODES.sub("", text)
 
 
 class Terminal:
-    """A command that runs in a terminal of its own; use it in a `with`."""
+    """A command that runs in a new terminal, as a context manager."""
 
     def __init__(self, *arguments: str, columns: int = 100, rows: int = 40) -> None:
         self._master, self._slave = os.openpty()
@@ -47,7 +47,7 @@ class Terminal:
             env={**environment, "TERM": "xterm-256color"},
         )
         self.output = ""
-        self._seen = 0  # how much of it was waited for
+        self._seen = 0  # end of the text that was already waited for
 
     def __enter__(self) -> Self:
         return self
@@ -61,38 +61,38 @@ class Terminal:
 
     @property
     def modes(self) -> list[object]:
-        """The terminal's modes now."""
+        """Return the terminal's current modes."""
         return termios.tcgetattr(self._slave)
 
     @property
     def picture(self) -> str:
-        """What was drawn last, with its codes."""
+        """Return the last screen drawn, with its escape codes."""
         return self.output.rpartition("\x1b[H")[2]
 
     def type(self, keys: str) -> None:
-        """Press these keys."""
+        """Send key presses."""
         os.write(self._master, keys.encode())
 
     def resize(self, columns: int, rows: int) -> None:
-        """As when a person drags the window: the system tells the command."""
+        """Resize the window; the system notifies the command."""
         self._set_size(columns, rows)
 
     def send(self, number: signal.Signals) -> None:
-        """A signal to the command."""
+        """Send a signal to the command."""
         self._process.send_signal(number)
 
     def wait(self, *words: str) -> None:
-        """Until all these were written, in this order, after what was waited for before."""
+        """Wait until all these texts were written, in this order, after the text already waited for."""
         for expected in words:
             self._wait_for(expected)
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Until this is so, or the command has ended."""
+        """Wait until the condition holds or the command has ended."""
         while not condition() and self._process.poll() is None:
             self._read(0.01)
 
     def finish(self, seconds: float = PATIENCE) -> int | None:
-        """The exit code, once the command has ended; what it wrote last is read too. None if it has not ended."""
+        """Wait for the command to end and read its remaining output; return the exit code, or None on timeout."""
         deadline = time.monotonic() + seconds
         while self._process.poll() is None and time.monotonic() < deadline:
             self._read(0.05)

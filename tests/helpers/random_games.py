@@ -1,4 +1,4 @@
-"""Games of random legal actions, to be shown or replayed."""
+"""Games of random legal actions, for rendering and replays."""
 
 import random
 from typing import Any
@@ -28,7 +28,7 @@ def random_frames(options: Options, seed: int) -> list[Frame]:
 
 
 def random_replay(options: Options, seed: int, most: int) -> Replay:
-    """A game of random actions, at most so many."""
+    """Return the replay of a game of at most `most` random actions."""
     rng = random.Random(seed)
     games, masks = new_games(options, seed)
     actions: list[int] = []
@@ -39,5 +39,5 @@ def random_replay(options: Options, seed: int, most: int) -> Replay:
 
 
 def beside_a_revolt() -> Replay:
-    """Galerius may attack: 15 of 36 ways win, 6 draw, 15 lose, and both sides have a chain."""
+    """Return a game in which Galerius may attack: 15 of 36 rolls win, 6 draw, 15 lose, and both sides have a chain."""
     return random_replay(Options(level="4211"), 28, 8)

@@ -27,7 +27,7 @@ OPEN: Callable[..., Any] = urllib.request.build_opener(urllib.request.ProxyHandl
 
 
 class RefusedRequestError(Exception):
-    """The server answered a request with an error status."""
+    """Raised when the server answers a request with an error status."""
 
 
 @dataclass(frozen=True)

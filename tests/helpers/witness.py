@@ -1,4 +1,4 @@
-"""An agent that notes what it is told."""
+"""An agent that records its calls."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from tetrarchia_env.batch import Games, Masks, agents_to_act
 
 @dataclass(frozen=True)
 class Witness(Agent):
-    """Plays the first legal action and notes what it is told; its name has nothing to do with what it chooses."""
+    """Agent that plays the first legal action and records its calls; its name does not affect its choices."""
 
     name: str = ""
     notes: Any = None

@@ -1,4 +1,4 @@
-"""The table of actions in section 3 of the interface: every id and its text, both ways."""
+"""The table of actions in section 3 of the interface: every id and its text, in both directions."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_the_table_has_455_ids() -> None:
 
 
 @pytest.mark.parametrize("action", range(455))
-def test_every_id_has_its_text_and_back(action: int) -> None:
+def test_ids_and_texts_convert_in_both_directions(action: int) -> None:
     assert action_text(action) == TABLE[action]
     assert action_id(TABLE[action]) == action
 
@@ -51,12 +51,12 @@ def test_every_id_has_its_text_and_back(action: int) -> None:
 @pytest.mark.parametrize(
     ("text", "action"), [("move TINGITANA", 13), ("move LIBYA", 60), ("attack LIBYA", 108), ("order maximian LIBYA", 454)]
 )
-def test_ids_that_replays_and_checkpoints_rely_on(text: str, action: int) -> None:
+def test_ids_used_by_replays_and_checkpoints_are_stable(text: str, action: int) -> None:
     assert action_id(text) == action
 
 
 @pytest.mark.parametrize("text", ["  move   germania magna ", "MOVE GERMANIA MAGNA", "Move Germania Magna"])
-def test_capitals_and_spacing_do_not_matter(text: str) -> None:
+def test_case_and_spacing_are_ignored(text: str) -> None:
     assert action_id(text) == 13 + SPACES.index("GERMANIA MAGNA")
 
 
@@ -75,7 +75,7 @@ def test_capitals_and_spacing_do_not_matter(text: str) -> None:
         "0",
     ],
 )
-def test_an_unknown_text_is_named(text: str) -> None:
+def test_unknown_text_is_quoted_in_the_error(text: str) -> None:
     with pytest.raises(TetrarchiaError, match="unknown action") as error:
         action_id(text)
     assert repr(text) in str(error.value)
@@ -88,6 +88,6 @@ def test_an_unknown_text_gets_a_suggestion() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 455, 10**9])
-def test_an_unknown_id_is_named_with_what_is_allowed(action: int) -> None:
+def test_unknown_id_error_states_the_allowed_range(action: int) -> None:
     with pytest.raises(TetrarchiaError, match=f"0 to 454; got {action}"):
         action_text(action)

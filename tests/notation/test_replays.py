@@ -1,4 +1,4 @@
-"""Replays (section 6 of the interface): written whole, played again exactly, and refused in one sentence."""
+"""Replays (section 6 of the interface): atomic saving, exact replaying, and refusal of damaged files in one sentence."""
 
 import dataclasses
 import json
@@ -25,13 +25,13 @@ SHORT = random_replay(Options(), 11, 30)
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A good replay file."""
+    """Return the path of a valid replay file."""
     SHORT.save(tmp_path / "game.json")
     return tmp_path / "game.json"
 
 
 def refusal(path: Path) -> str:
-    """The one sentence that this file gets, when it is loaded or when it is played."""
+    """Return the one-line error from loading or playing this file."""
     with pytest.raises(TetrarchiaError, match=r".") as error:
         list(play_replay(load_replay(path)))
     assert "\n" not in str(error.value)
@@ -64,8 +64,8 @@ def test_a_saved_replay_plays_the_same_game(tmp_path: Path, options: Options, se
     assert most < 10_000 or replay.final["phase"] == "over"
 
 
-def test_a_replay_shows_every_step() -> None:
-    """The game before each action, with its agent and text."""
+def test_play_replay_yields_every_step() -> None:
+    """Check the game before each action, with its agent and text."""
     games, masks = new_games(SHORT.options, SHORT.seed)
     shown = list(play_replay(SHORT))
     for (before, agent, text), expected in zip(shown, SHORT.actions, strict=True):
@@ -75,7 +75,7 @@ def test_a_replay_shows_every_step() -> None:
     assert masks.any()
 
 
-def test_the_file_holds_what_the_interface_names(file: Path) -> None:
+def test_file_has_the_entries_of_the_interface(file: Path) -> None:
     content = json.loads(file.read_text())
     assert set(content) == {"format", "environment", "board", "arguments", "seed", "actions", "final"}
     assert (content["format"], content["environment"], content["seed"]) == (1, "tetrarchia_v0", 11)
@@ -88,8 +88,7 @@ def test_an_illegal_action_is_not_recorded() -> None:
         record_replay(Options(), 11, [0])
 
 
-def test_a_failed_save_leaves_the_old_file_and_no_litter(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Written whole or not at all."""
+def test_failed_save_keeps_the_old_file_and_leaves_no_other(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = file.read_bytes()
 
     def fail(*_: object) -> None:
@@ -103,7 +102,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(file: Path, monkeypatch
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, exists: bool) -> None:
+def test_unserializable_replay_leaves_no_file(tmp_path: Path, exists: bool) -> None:
     path = tmp_path / "game.json"
     if exists:
         SHORT.save(path)
@@ -228,14 +227,14 @@ def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_recording_does_not_depend_on_the_order_of_calls() -> None:
-    """The same options, seed and actions make the same replay, with the same final snapshot."""
+    """Check that equal options, seeds and actions give equal replays with equal final snapshots."""
     again = random_replay(Options(), 11, 30)
     assert again == SHORT
     games = [game for game, *_ in play_replay(again)]
     assert snapshot(games[-1])["turn"] <= again.final["turn"]
 
 
-def test_a_replay_names_its_board_and_is_refused_on_another(file: Path) -> None:
+def test_replay_of_another_board_is_refused(file: Path) -> None:
     assert json.loads(file.read_text())["board"] == board_digest()
     change(file, lambda content: content.update(board="0123456789ab"))
     with pytest.raises(
@@ -244,12 +243,12 @@ def test_a_replay_names_its_board_and_is_refused_on_another(file: Path) -> None:
         load_replay(file)
 
 
-def test_a_replay_from_before_boards_were_named_still_loads(file: Path) -> None:
+def test_replay_without_a_board_entry_loads(file: Path) -> None:
     change(file, lambda content: content.pop("board"))
     assert load_replay(file) == SHORT
 
 
-def test_the_digest_is_of_what_is_played_on() -> None:
+def test_board_digest_ignores_coordinates() -> None:
     moved = dataclasses.replace(BOARD, xy=BOARD.xy + 1)
     renamed = dataclasses.replace(BOARD, names=("HERE", *BOARD.names[1:]))
     assert board_digest(moved) == board_digest()
@@ -265,14 +264,14 @@ def test_the_digest_is_of_what_is_played_on() -> None:
         (lambda final: final.clear(), "final: snapshot"),
     ],
 )
-def test_the_final_position_is_checked_when_it_is_loaded(file: Path, alter: Callable[[Content], object], words: str) -> None:
+def test_final_position_is_checked_on_loading(file: Path, alter: Callable[[Content], object], words: str) -> None:
     change(file, lambda content: alter(content["final"]))
     with pytest.raises(TetrarchiaError, match=words):
         load_replay(file)
 
 
-def test_errors_of_the_disk_name_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python's own of a full disk does not."""
+def test_disk_errors_name_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own error for a full disk does not name the file."""
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -283,7 +282,7 @@ def test_errors_of_the_disk_name_the_file(file: Path, monkeypatch: pytest.Monkey
     assert error.value.errno == 28
 
 
-def test_what_is_said_of_a_strange_file_stays_short(file: Path) -> None:
+def test_error_for_a_damaged_file_is_short(file: Path) -> None:
     change(file, lambda content: content.update(format="\x1b[31m" + "x" * 100_000))
     sentence = refusal(file)
     assert len(sentence) < 1500

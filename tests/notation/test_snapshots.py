@@ -1,4 +1,4 @@
-"""Snapshots (section 5 of the interface): exact both ways, and damaged ones refused by the name of the entry."""
+"""Snapshots (section 5 of the interface): exact in both directions; damaged ones are refused with the name of the entry."""
 
 import copy
 import json
@@ -44,7 +44,7 @@ def random_options(rng: random.Random) -> Options:
 
 @cache
 def random_positions() -> tuple[Games, ...]:
-    """At most two of each phase from random games of each of many random configurations."""
+    """Return at most two positions of each phase from random games of each of 40 random configurations."""
     rng = random.Random(7)
     found: list[Games] = []
     for _ in range(40):
@@ -60,8 +60,8 @@ def random_positions() -> tuple[Games, ...]:
     return tuple(found)
 
 
-def go_on(game: Games) -> bytes:
-    """The bytes after 60 more random actions."""
+def bytes_after_playout(game: Games) -> bytes:
+    """Return the bytes of the game after 60 more random actions."""
     game = game.copy()
     playout(game, legal_masks(game), np.array([99], dtype=np.uint64), 60)
     return game.tobytes()
@@ -73,19 +73,19 @@ def test_random_positions_show_every_phase() -> None:
     assert min(phases.values()) >= 5
 
 
-def test_restore_is_exact_and_goes_on_the_same() -> None:
+def test_restored_game_is_exact_and_continues_identically() -> None:
     for game in random_positions():
         again = restore(json.loads(json.dumps(snapshot(game))))
         assert again.tobytes() == game.tobytes(), snapshot(game)
-        assert go_on(again) == go_on(game)
+        assert bytes_after_playout(again) == bytes_after_playout(game)
         assert snapshot(again) == snapshot(game)
 
 
-def test_a_snapshot_does_not_touch_the_game_nor_the_other_way() -> None:
+def test_snapshot_and_game_are_independent() -> None:
     for game in random_positions()[::10]:
         before, data = game.tobytes(), snapshot(game)
         kept = copy.deepcopy(data)
-        go_on(restore(data))
+        bytes_after_playout(restore(data))
         assert (game.tobytes(), data) == (before, kept)
 
 
@@ -99,7 +99,7 @@ def test_copies_are_exact_and_independent(duplicate: Callable[[Games], Games]) -
         assert game.tobytes() == before
 
 
-def test_the_example_of_the_interface_restores() -> None:
+def test_interface_example_can_be_restored() -> None:
     data = json.loads(EXAMPLE)
     again = snapshot(restore(data))
     assert {key: again[key] for key in data if key != "score"} == {key: data[key] for key in data if key != "score"}
@@ -107,14 +107,14 @@ def test_the_example_of_the_interface_restores() -> None:
 
 
 @pytest.mark.parametrize("left_out", ["score", "pending", "rules"])
-def test_a_hand_written_snapshot_may_leave_these_out(left_out: str) -> None:
+def test_optional_entries_may_be_omitted(left_out: str) -> None:
     data = snapshot(position())
     del data[left_out]
     assert snapshot(restore(data)) == snapshot(position())
 
 
 def test_entries_of_a_snapshot() -> None:
-    """The words of the interface, from positions that show each of them."""
+    """Check the entries of the interface in positions that contain them."""
     data = snapshot(position(rules={"modules": MODULES}, dux="available", pirates="gone", fleets=["AEGAEVM", "ATLANTICVM"]))
     assert (data["dux"], data["pirates"], data["fleets"]) == ("available", "gone", ["ATLANTICVM", "AEGAEVM"])
     data = snapshot(position(rules={"modules": ["dux"]}, dux="ASIA", armies=[["LIBYA", "VI", "army"], ["DACIA", "III", "army"]]))
@@ -262,14 +262,14 @@ DAMAGE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_the_positions_that_are_damaged_are_good() -> None:
+def test_positions_are_valid_before_damage() -> None:
     for data in (snapshot(position()), BOOST, BLOCK):
         assert snapshot(restore(data)) == data
     assert (BOOST["phase"], BLOCK["phase"]) == ("boost", "block")
 
 
 @pytest.mark.parametrize(("changes", "word"), [row[1:] for row in DAMAGE], ids=[row[0] for row in DAMAGE])
-def test_damage_is_refused_and_named(changes: dict[str, Any], word: str) -> None:
+def test_damaged_entry_is_refused_and_named(changes: dict[str, Any], word: str) -> None:
 
     data: dict[str, Any] = copy.deepcopy(EMPTY) | {"reserve": {"unrest": 20, "revolt": 20, "armies": 0}} | changes
     data = {key: value for key, value in data.items() if value is not KeyError}
@@ -279,6 +279,6 @@ def test_damage_is_refused_and_named(changes: dict[str, Any], word: str) -> None
 
 
 @pytest.mark.parametrize("data", [None, [], "snapshot", 7])
-def test_what_is_no_snapshot_is_refused(data: Any) -> None:
+def test_non_snapshot_is_refused(data: Any) -> None:
     with pytest.raises(ValueError, match="snapshot"):
         restore(data)
