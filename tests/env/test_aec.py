@@ -1,4 +1,4 @@
-"""The PettingZoo API: whose decision, masks, rewards at the end, refusals, copies, snapshots, seeds."""
+"""The PettingZoo API: agent selection, masks, terminal rewards, illegal actions, copies, snapshots and seeds."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ ATTACKED = {
 }
 BLOCKADE = {"armies": [["GERMANIA INFERIOR", "II", "army"]], "tokens": {"GERMANIA INFERIOR": "revolt"}}
 BLOCKADE |= {"emperors": {"constantius": "GERMANIA SVPERIOR"}}
-ENDINGS: dict[str, tuple[dict[str, Any], str, str, float, int]] = {  # one step from the end: action, outcome, reward, turn
+ENDINGS: dict[str, tuple[dict[str, Any], str, str, float, int]] = {  # position one step before the end, action, outcome, reward, turn
     "won": ({"tokens": FIVE, "emperors": {"diocletian": "LIBYA"}}, "secure", "won", 1.0, 8),
     "lost": ({"dice": (4, 5), "reserve": {"unrest": 0}}, "end", "reserve empty", -1.0, 8),
     "truncated": ({"dice": (4, 5), "rules": {"max_turns": 9}}, "end", "truncated", 0.0, 9),
@@ -41,8 +41,8 @@ COPIERS: dict[str, Callable[[Any], Any]] = {"deepcopy": copy.deepcopy, "pickle":
 COPIERS["clone"] = lambda env: env.clone()
 
 
-def at(**changes: Any) -> TetrarchiaAEC:
-    """An environment at this position."""
+def env_at(**changes: Any) -> TetrarchiaAEC:
+    """Return an environment at a position given by its changes to the empty one."""
     env = raw_env()
     env.restore(snapshot(position(**changes)))
     return env
@@ -53,8 +53,8 @@ def act(env: Any, *texts: str) -> None:
         env.step(env.unwrapped.action_id(text))
 
 
-def go_on(env: Any, steps: int, seed: int = 0) -> list[bytes]:
-    """Random legal actions; the game after each."""
+def play_random_actions(env: Any, steps: int, seed: int = 0) -> list[bytes]:
+    """Play random legal actions and return the bytes of the game after each."""
     chooser, games = random.Random(seed), []
     for _ in range(steps):
         if not env.unwrapped.legal_actions():
@@ -64,26 +64,26 @@ def go_on(env: Any, steps: int, seed: int = 0) -> list[bytes]:
     return games
 
 
-def midgame(**arguments: Any) -> TetrarchiaAEC:
-    """Twenty random actions into a game."""
+def midgame_env(**arguments: Any) -> TetrarchiaAEC:
+    """Return an environment after twenty random actions."""
     env = raw_env(**arguments)
     env.reset(seed=4)
-    assert len(go_on(env, 20)) == 20
+    assert len(play_random_actions(env, 20)) == 20
     return env
 
 
 def masks(env: Any) -> dict[str, Any]:
-    """Of all four, in the observation and not in the info."""
+    """Return the action mask of each agent; check that it is in the observation and not in the info."""
     assert not any("action_mask" in info for info in env.infos.values())
     return {agent: env.observe(agent)["action_mask"] for agent in EMPERORS}
 
 
-# Whose decision, and which
+# Agent selection
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_selection_stays_through_a_turn_and_only_the_selected_has_legal_actions(name: str) -> None:
-    """Random play: the agents are always the four; reactions belong to galerius and constantius, all else to whose turn it is."""
+def test_same_agent_acts_all_turn_and_only_that_agent_has_legal_actions(name: str) -> None:
+    """Galerius and Constantius decide their own reactions; the Emperor whose turn it is decides everything else."""
     env, chooser = raw_env(**ONE_BY_ONE[name].arguments()), random.Random(1)
     env.reset(seed=11)
     turns: list[str] = []
@@ -106,9 +106,9 @@ def test_selection_stays_through_a_turn_and_only_the_selected_has_legal_actions(
     [(ATTACKED, (5, 1, 3, 3), "galerius", ["boost", "boost"]), (ATTACKED, (5, 1, 3, 3), "galerius", ["accept"])]
     + [(BLOCKADE, (5, 1, 1, 6), "constantius", [answer]) for answer in ("block", "accept")],
 )
-def test_selection_jumps_for_a_reaction_and_comes_back(changes: Any, dice: Any, reactor: str, answers: list[str]) -> None:
-    """R10.1: in the Barbarian phase after Maximian's turn; then Diocletian's begins."""
-    env = at(rules=IMPERIVM, emperor="maximian", dice=dice, **changes)
+def test_reacting_agent_is_selected_then_the_next_emperor(changes: Any, dice: Any, reactor: str, answers: list[str]) -> None:
+    """R10.1: reactions occur in the Barbarian phase after Maximian's turn; Diocletian's turn follows."""
+    env = env_at(rules=IMPERIVM, emperor="maximian", dice=dice, **changes)
     assert env.agent_selection == "maximian"
     act(env, "end")
     for answer in answers:
@@ -118,8 +118,8 @@ def test_selection_jumps_for_a_reaction_and_comes_back(changes: Any, dice: Any, 
     assert (env.agent_selection, env.agents) == ("diocletian", list(EMPERORS))
 
 
-def test_each_agent_sees_the_game_from_himself() -> None:
-    env = midgame()
+def test_observation_is_from_the_perspective_of_its_agent() -> None:
+    env = midgame_env()
     for seat, agent in enumerate(EMPERORS):
         seen = env.observe(agent)
         assert env.observation_space(agent).contains(seen)
@@ -129,12 +129,12 @@ def test_each_agent_sees_the_game_from_himself() -> None:
     np.testing.assert_array_equal(env.state(), env.observe("diocletian")["observation"])
 
 
-# The end
+# End of the game
 
 
 @every_ending
-def test_the_end_comes_to_all_four_at_once(changes: Any, text: str, outcome: str, reward: float, turn: int) -> None:
-    env = at(**changes)
+def test_game_ends_for_all_four_agents_at_once(changes: Any, text: str, outcome: str, reward: float, turn: int) -> None:
+    env = env_at(**changes)
     assert not any([*env.terminations.values(), *env.truncations.values(), *env.rewards.values()])
     act(env, text)
     is_cut = outcome == "truncated"
@@ -147,8 +147,10 @@ def test_the_end_comes_to_all_four_at_once(changes: Any, text: str, outcome: str
 
 
 @every_ending
-def test_dead_steps_take_none_and_pay_everyone_once(changes: Any, text: str, outcome: str, reward: float, turn: int) -> None:
-    env = at(**changes)
+def test_steps_after_the_end_accept_only_none_and_pay_each_agent_once(
+    changes: Any, text: str, outcome: str, reward: float, turn: int
+) -> None:
+    env = env_at(**changes)
     act(env, text)
     game = env.position.tobytes()
     with pytest.raises(ValueError, match="None"):
@@ -162,7 +164,7 @@ def test_dead_steps_take_none_and_pay_everyone_once(changes: Any, text: str, out
 
 
 @pytest.mark.parametrize(("max_turns", "emperor"), [(1, "diocletian"), (3, "constantius"), (4, "maximian")])
-def test_truncation_leaves_the_emperor_whose_turn_ended(max_turns: int, emperor: str) -> None:
+def test_truncated_game_keeps_the_emperor_whose_turn_ended(max_turns: int, emperor: str) -> None:
     env = raw_env(level="5000", max_turns=max_turns)
     env.reset(seed=2)
     while not any(env.truncations.values()):
@@ -172,20 +174,20 @@ def test_truncation_leaves_the_emperor_whose_turn_ended(max_turns: int, emperor:
     assert not any(env.terminations.values())
 
 
-def test_infos_tell_of_a_running_game() -> None:
-    env = midgame()
-    told = {name: env.snapshot()[name] for name in ("score", "turn")}
-    told |= {"outcome": 0, "agent": EMPERORS.index(env.agent_selection), "illegal_action": 0}
-    assert env.infos == dict.fromkeys(EMPERORS, told)
+def test_infos_of_a_running_game() -> None:
+    env = midgame_env()
+    expected = {name: env.snapshot()[name] for name in ("score", "turn")}
+    expected |= {"outcome": 0, "agent": EMPERORS.index(env.agent_selection), "illegal_action": 0}
+    assert env.infos == dict.fromkeys(EMPERORS, expected)
 
 
-# Refusals
+# Illegal actions
 
 
 @pytest.mark.parametrize("action", [0, 454, None, -1, 455, 10**6, np.int64(300), 1.5, "fleet AEGAEVM"])
-def test_an_illegal_action_is_refused_and_changes_nothing(action: Any) -> None:
+def test_illegal_action_is_refused_and_changes_nothing(action: Any) -> None:
     env = raw_env()
-    env.reset(seed=3)  # three fleet places to choose from
+    env.reset(seed=3)  # the legal actions are three fleet placements
     before = pickle.dumps((env.position.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards))
     with pytest.raises(ValueError, match="fleet ATLANTICVM, fleet INTERNVM, fleet AEGAEVM") as error:
         env.step(action)
@@ -195,13 +197,13 @@ def test_an_illegal_action_is_refused_and_changes_nothing(action: Any) -> None:
     assert pickle.dumps((env.position.tobytes(), env.masks.tobytes(), env.agents, env.rewards, env._cumulative_rewards)) == before
 
 
-def test_a_step_before_reset_is_refused() -> None:
+def test_step_before_reset_is_refused() -> None:
     with pytest.raises(ValueError, match="reset"):
         raw_env().step(0)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_guard_ends_the_game_at_an_illegal_action() -> None:
+def test_pettingzoo_wrapper_ends_the_game_on_an_illegal_action() -> None:
     env = tetrarchia_v0.env()
     env.reset(seed=3)
     game = env.unwrapped.position.tobytes()
@@ -218,14 +220,14 @@ def test_the_guard_ends_the_game_at_an_illegal_action() -> None:
 
 
 @pytest.mark.parametrize("copier", COPIERS.values(), ids=COPIERS)
-def test_a_copy_is_exact_independent_and_goes_on_the_same(copier: Callable[[Any], Any]) -> None:
-    env = midgame(variants=VARIANTS, modules=MODULES, reward="shaped")
+def test_copy_is_exact_and_independent_and_continues_identically(copier: Callable[[Any], Any]) -> None:
+    env = midgame_env(variants=VARIANTS, modules=MODULES, reward="shaped")
     before = (env.position.tobytes(), env.masks.tobytes(), dict(env.rewards), dict(env._cumulative_rewards), env.agent_selection)
     twin = copier(env)
-    there = go_on(twin, 60)
+    there = play_random_actions(twin, 60)
     assert len(there) > 10
     assert (env.position.tobytes(), env.masks.tobytes(), env.rewards, env._cumulative_rewards, env.agent_selection) == before
-    assert go_on(env, 60) == there
+    assert play_random_actions(env, 60) == there
     assert (twin.rewards, twin._cumulative_rewards, twin.agents) == (env.rewards, env._cumulative_rewards, env.agents)
     for one in (env, twin):
         one.reset()
@@ -233,32 +235,32 @@ def test_a_copy_is_exact_independent_and_goes_on_the_same(copier: Callable[[Any]
 
 
 @pytest.mark.parametrize("name", ["deepcopy", "pickle"])
-def test_a_copy_behind_the_guards_goes_on_the_same(name: str) -> None:
+def test_copy_of_the_wrapped_environment_continues_identically(name: str) -> None:
     env = tetrarchia_v0.env()
     env.reset(seed=4)
-    go_on(env, 15)
+    play_random_actions(env, 15)
     twin = COPIERS[name](env)
-    assert go_on(twin, 10) == go_on(env, 10) != []
+    assert play_random_actions(twin, 10) == play_random_actions(env, 10) != []
 
 
-def test_a_snapshot_goes_on_in_another_environment() -> None:
-    env, other = midgame(variants=VARIANTS, modules=MODULES), raw_env(level="2000")
+def test_snapshot_continues_identically_in_another_environment() -> None:
+    env, other = midgame_env(variants=VARIANTS, modules=MODULES), raw_env(level="2000")
     other.restore(json.loads(json.dumps(env.snapshot())))
     assert (other.position.tobytes(), other.agent_selection) == (env.position.tobytes(), env.agent_selection)
     np.testing.assert_array_equal(other.masks, env.masks)
-    assert go_on(other, 60) == go_on(env, 60)
+    assert play_random_actions(other, 60) == play_random_actions(env, 60)
 
 
 @pytest.mark.parametrize("level", ["4211", ["5100", "4211"]])
-def test_a_snapshot_without_rules_goes_on_by_those_of_the_environment(level: Any) -> None:
+def test_snapshot_without_rules_uses_the_rules_of_the_environment(level: Any) -> None:
     env = raw_env(level=level, variants=["imperivm"], max_turns=9)
     env.restore({name: value for name, value in EMPTY.items() if name != "rules"} | {"dice": int(position(dice=(5, 6))["dice"][0])})
     act(env, "imperivm", "end")
     assert outcome_name(env.infos["galerius"]["outcome"]) == "truncated"
 
 
-def test_a_finished_game_restored_pays_nothing() -> None:
-    env = at(**ENDINGS["won"][0])
+def test_restored_finished_game_has_zero_rewards() -> None:
+    env = env_at(**ENDINGS["won"][0])
     act(env, "secure")
     other = raw_env(reward="glory")
     other.restore(env.snapshot())
@@ -266,9 +268,9 @@ def test_a_finished_game_restored_pays_nothing() -> None:
 
 
 def test_reseed_changes_only_the_dice() -> None:
-    env = midgame()
+    env = midgame_env()
     before, legal = env.snapshot(), env.legal_actions()
-    rng = 5 + 0x9E3779B97F4A7C15  # section 2 of the interface
+    rng = 5 + 0x9E3779B97F4A7C15  # SplitMix64, section 2 of the interface
     rng = (rng ^ rng >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     rng = (rng ^ rng >> 27) * 0x94D049BB133111EB % 2**64
     env.reseed(5)
@@ -276,8 +278,8 @@ def test_reseed_changes_only_the_dice() -> None:
     assert env.legal_actions() == legal
 
 
-def test_seeds() -> None:
-    """The same seed, the same game; without one, new ones in an order that the last seed fixes."""
+def test_same_seed_gives_the_same_sequence_of_games() -> None:
+    """Resets without a seed continue the sequence that the last seed determines."""
 
     def three() -> list[Snapshot]:
         env, games = raw_env(), []
@@ -291,8 +293,8 @@ def test_seeds() -> None:
     assert len({now["dice"] for now in (first, second, third)}) == 3
 
 
-def test_actions_are_told_in_words() -> None:
-    env = midgame()
+def test_action_texts_and_ids_convert_both_ways() -> None:
+    env = midgame_env()
     assert env.legal_actions() == np.flatnonzero(env.observe(env.agent_selection)["action_mask"]).tolist()
     assert [env.action_id(env.action_text(action)) for action in range(455)] == list(range(455))
     assert (env.action_text(0), env.action_id("order maximian ROMA"), env.action_space("galerius").n) == ("end", 263 + 48 * 3 + 36, 455)

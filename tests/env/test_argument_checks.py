@@ -1,4 +1,4 @@
-"""Doors into compiled code: whatever is handed over is taken as meant or refused in one sentence, and crashes nothing."""
+"""Checks of arguments before they reach compiled code: invalid ones raise a one-line error instead of crashing the process."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ RNGS = np.arange(1, 5, dtype=np.uint64)
 
 
 @pytest.fixture
-def four() -> tuple[batch.Games, batch.Masks]:
+def four_games() -> tuple[batch.Games, batch.Masks]:
     return batch.new_games(Options(), range(4))
 
 
@@ -50,8 +50,8 @@ WRONG_CALLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG_CALLS)
-def test_a_wrong_array_is_refused(four: tuple[batch.Games, batch.Masks], name: str) -> None:
-    games, masks = four
+def test_invalid_array_is_refused(four_games: tuple[batch.Games, batch.Masks], name: str) -> None:
+    games, masks = four_games
     before = games.tobytes()
     words, call = WRONG_CALLS[name]
 
@@ -62,8 +62,8 @@ def test_a_wrong_array_is_refused(four: tuple[batch.Games, batch.Masks], name: s
     assert games.tobytes() == before
 
 
-def test_what_is_read_only_is_not_written(four: tuple[batch.Games, batch.Masks]) -> None:
-    games, masks = four
+def test_read_only_array_is_refused(four_games: tuple[batch.Games, batch.Masks]) -> None:
+    games, masks = four_games
     games.setflags(write=False)
     with pytest.raises(TetrarchiaError, match="games must be writable"):
         batch.step(games, masks.argmax(axis=1), masks)
@@ -72,15 +72,15 @@ def test_what_is_read_only_is_not_written(four: tuple[batch.Games, batch.Masks])
         batch.step(games.copy(), masks.argmax(axis=1), masks)
 
 
-def test_masks_of_other_games_cannot_spoil_a_record() -> None:
-    """A move in the phase of the fleets would set bit 52 of three, and the sea would be read far beyond its table."""
+def test_action_of_another_phase_is_refused_even_if_the_mask_allows_it() -> None:
+    """A move in the fleet phase would set bit 52 of the three-bit fleet field and cause reads out of bounds."""
     games, masks = batch.new_games(Options(), range(4))
     with pytest.raises(TetrarchiaError, match="action 60 does not belong to the phase of game 0"):
         batch.step(games, np.full(4, 60), np.ones_like(masks))
     assert (games["fleets"] == 0).all()
 
 
-def test_a_playout_begins_with_a_legal_action_whatever_masks_are_given() -> None:
+def test_playout_recomputes_the_masks() -> None:
     games, masks = batch.new_games(Options(), range(4))
     own, own_masks = games.copy(), masks.copy()
     batch.playout(games, np.zeros_like(masks), RNGS.copy(), 20)
@@ -88,8 +88,8 @@ def test_a_playout_begins_with_a_legal_action_whatever_masks_are_given() -> None
     assert games.tobytes() == own.tobytes()
 
 
-class Answers:
-    """An agent that answers so, whatever it is asked."""
+class ScriptedAgent:
+    """An agent that returns whatever a given function makes of the masks."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -110,8 +110,8 @@ WRONG_ANSWERS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("answer", WRONG_ANSWERS)
-def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
-    agent: Any = Answers(answer)
+def test_invalid_actions_of_an_agent_are_refused(answer: Any) -> None:
+    agent: Any = ScriptedAgent(answer)
     with pytest.raises(TetrarchiaError, match="integers, one per game"):
         rollout(agent, 3, seed=1)
     with pytest.raises(TetrarchiaError, match="integers, one per game"):
@@ -119,9 +119,9 @@ def test_a_wrong_answer_of_an_agent_is_refused(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["planner", "greedy", "ppo:candidates=2"])
-def test_an_agent_reads_no_further_than_its_masks(four: tuple[batch.Games, batch.Masks], name: str) -> None:
+def test_agent_refuses_masks_of_the_wrong_shape(four_games: tuple[batch.Games, batch.Masks], name: str) -> None:
     with pytest.raises(TetrarchiaError, match="masks must be int8 of shape"):
-        make_agent(name).act(four[0], four[1][:1], np.arange(4))
+        make_agent(name).act(four_games[0], four_games[1][:1], np.arange(4))
 
 
 @pytest.mark.parametrize("action", [8.9, True, np.float64(8), None, [8]])
@@ -133,7 +133,7 @@ def test_game_accepts_only_texts_and_integers(action: Any) -> None:
 @pytest.mark.parametrize(
     "change", [{"at": 9999}, {"fleets": 8}, {"phase": 6}, {"unrest": 2**47}, {"reserve": 22}, {"dice": 0}, {"risen": 1}]
 )
-def test_a_record_with_impossible_values_is_refused(change: dict[str, int]) -> None:
+def test_record_with_impossible_values_is_refused(change: dict[str, int]) -> None:
     many = tetrarchia_v0.vector_env(3)
     many.reset(seed=1)
     before = many.batched.games.tobytes()
@@ -148,7 +148,7 @@ def test_a_record_with_impossible_values_is_refused(change: dict[str, int]) -> N
     assert many.batched.games.tobytes() == before
 
 
-def test_wrong_bytes_of_an_environment_are_refused() -> None:
+def test_invalid_state_of_an_environment_is_refused() -> None:
     many = tetrarchia_v0.vector_env(3)
     many.reset(seed=1)
     state = many.batched.state()
@@ -177,13 +177,13 @@ def environments() -> dict[str, Any]:
     return {"aec": tetrarchia_v0.raw_env(), "gymnasium": gymnasium.make("Tetrarchia-v0").unwrapped, "vector": vector, "sb3": sb3}
 
 
-def lock_of(env: Any) -> SingleThreadGuard:
+def guard_of(env: Any) -> SingleThreadGuard:
     lock: SingleThreadGuard = env.thread_guard if hasattr(env, "thread_guard") else env.batched.thread_guard
     return lock
 
 
 @pytest.mark.parametrize("name", ["aec", "gymnasium", "vector", "sb3"])
-def test_a_second_thread_is_refused(name: str) -> None:
+def test_concurrent_use_by_a_second_thread_is_refused(name: str) -> None:
     env, said = environments()[name], []
     env.reset()
 
@@ -194,7 +194,7 @@ def test_a_second_thread_is_refused(name: str) -> None:
             except TetrarchiaError as error:
                 said.append(str(error))
 
-    with lock_of(env):
+    with guard_of(env):
         thread = threading.Thread(target=use)
         thread.start()
         thread.join()
@@ -204,8 +204,8 @@ def test_a_second_thread_is_refused(name: str) -> None:
     assert len(said) == 2
 
 
-def test_two_threads_at_one_environment_crash_nothing() -> None:
-    """Each step is complete or refused."""
+def test_concurrent_steps_never_corrupt_the_games() -> None:
+    """Each step either completes or is refused."""
     many = tetrarchia_v0.vector_env(64)
     many.reset(seed=1)
     others: list[BaseException] = []
@@ -229,7 +229,7 @@ def test_two_threads_at_one_environment_crash_nothing() -> None:
     check_records(many.batched.games, "games")
 
 
-def test_a_copy_has_a_free_guard() -> None:
+def test_copy_has_its_own_unlocked_guard() -> None:
     env = tetrarchia_v0.raw_env()
     env.reset(seed=1)
     with env.thread_guard:
@@ -239,14 +239,14 @@ def test_a_copy_has_a_free_guard() -> None:
 
 
 @pytest.mark.parametrize("name", ["aec", "gymnasium", "vector"])
-def test_options_that_are_not_understood_are_refused(name: str) -> None:
+def test_unknown_reset_options_are_refused(name: str) -> None:
     env = environments()[name]
     env.reset(seed=1, options={})
     with pytest.raises(TetrarchiaError, match=r"reset takes no options; got \{'level': '4200'\}"):
         env.reset(seed=1, options={"level": "4200"})
 
 
-def test_options_of_vector_apis_are_refused() -> None:
+def test_invalid_reset_options_of_vector_apis_are_refused() -> None:
     envs = environments()
     for wrong in ([True] * 4, np.ones(3, bool), np.ones(4), np.zeros(4, bool), None):
         with pytest.raises(TetrarchiaError, match="reset_mask must be an array of 4 bools"):
@@ -259,7 +259,7 @@ def test_options_of_vector_apis_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, np.uint64])
-def test_numbers_of_numpy_are_seeds(kind: Any) -> None:
+def test_numpy_integers_are_accepted_as_seeds(kind: Any) -> None:
     seed = kind(7)
     plain, given = environments(), environments()
     for name in ("aec", "gymnasium", "vector"):
@@ -276,7 +276,7 @@ def test_numbers_of_numpy_are_seeds(kind: Any) -> None:
     assert type(record_replay(Options(), seed, []).seed) is int
 
 
-def test_an_array_of_numpy_is_a_seed_for_each_game() -> None:
+def test_numpy_array_gives_each_game_its_seed() -> None:
     many = tetrarchia_v0.vector_env(4)
     one, _ = many.reset(seed=np.arange(7, 11))
     other, _ = many.reset(seed=7)
@@ -284,7 +284,7 @@ def test_an_array_of_numpy_is_a_seed_for_each_game() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True, [7]])
-def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
+def test_invalid_seed_is_refused_by_every_api(seed: Any) -> None:
     envs = environments()
     calls = [lambda: envs["aec"].reset(seed=seed), lambda: envs["gymnasium"].reset(seed=seed), lambda: envs["sb3"].seed(seed)]
     calls += [lambda: Game(seed=seed), lambda: rollout("random", 1, seed=seed), lambda: envs["vector"].reset(seed=seed)]
@@ -294,6 +294,6 @@ def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 10**12, 2.0, True])
-def test_the_number_of_games_is_bounded(number: Any) -> None:
+def test_invalid_number_of_games_is_refused(number: Any) -> None:
     with pytest.raises(TetrarchiaError, match="num_envs must be an integer from 1 to 16777216"):
         tetrarchia_v0.vector_env(number)

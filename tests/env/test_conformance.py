@@ -1,4 +1,4 @@
-"""The libraries' own tests of an environment, unmodified; warnings are errors (pyproject.toml)."""
+"""Unmodified environment checkers of PettingZoo, Gymnasium and Stable-Baselines3; warnings are errors (pyproject.toml)."""
 
 import gymnasium
 import pytest
@@ -17,8 +17,8 @@ every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values
 
 
 @every_configuration
-@pytest.mark.filterwarnings("ignore:Observation (space for each agent|is not a NumPy array)")  # ours also has a mask
-@pytest.mark.filterwarnings("ignore:We recommend agents to be named")  # ours have names
+@pytest.mark.filterwarnings("ignore:Observation (space for each agent|is not a NumPy array)")  # the observation also has a mask
+@pytest.mark.filterwarnings("ignore:We recommend agents to be named")  # the agents have the names of the Emperors
 def test_pettingzoo_api(arguments: dict[str, object]) -> None:
     api_test(tetrarchia_v0.env(**arguments), num_cycles=300)
     api_test(tetrarchia_v0.raw_env(**arguments), num_cycles=300)
@@ -42,7 +42,6 @@ def test_pettingzoo_parallel_seed(arguments: dict[str, object]) -> None:
 @every_configuration
 @pytest.mark.usefixtures("hurried")
 def test_pettingzoo_render(arguments: dict[str, object]) -> None:
-    """All render modes."""
     has_roma = dict.fromkeys(("ansi", "svg"), lambda board: "ROMA" in board)
     render_test(lambda render_mode: tetrarchia_v0.env(**arguments, render_mode=render_mode), has_roma)
     assert tetrarchia_v0.env().metadata["render_modes"] == list(RENDER_MODES)
@@ -51,7 +50,7 @@ def test_pettingzoo_render(arguments: dict[str, object]) -> None:
 @every_configuration
 def test_gymnasium(arguments: dict[str, object]) -> None:
     env = gymnasium.make("Tetrarchia-v0", **arguments)
-    gymnasium_check(env.unwrapped, skip_render_check=True)  # test_render_modes.py has it
+    gymnasium_check(env.unwrapped, skip_render_check=True)  # test_render_modes.py checks rendering
     assert env.spec is not None
 
 
@@ -63,8 +62,8 @@ def test_stable_baselines3(arguments: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("illegal", ["ignore", "lose"])
 @pytest.mark.parametrize("mask", ["observation", "info"])
-def test_checkers_that_know_no_mask(mask: str, illegal: str) -> None:
-    """They choose at random from all ids."""
+def test_checkers_that_ignore_the_mask(mask: str, illegal: str) -> None:
+    """The checkers sample from all action ids, most of them illegal."""
     env = gymnasium.make("Tetrarchia-v0", mask=mask, illegal=illegal).unwrapped
     gymnasium_check(env, skip_render_check=True)
     pytest.importorskip("stable_baselines3.common.env_checker").check_env(env)

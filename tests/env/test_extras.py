@@ -35,7 +35,7 @@ def test_install_command_lists_only_what_is_missing(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_hint_installs_the_package_by_name() -> None:
-    """It is not on PyPI: `pip install tetrarchia[plots]` finds nothing."""
+    """The package is not on PyPI, so `pip install tetrarchia[plots]` would fail."""
     folders = ("tetrarchia_env", "agents", "train", "eval", "app", "examples", "docs", "benchmarks", "checkpoints")
     files = [path for folder in folders for ending in ("py", "md", "ipynb") for path in (ROOT / folder).rglob(f"*.{ending}")]
     by_name = re.compile(r"pip install\b.*\btetrarchia\[")

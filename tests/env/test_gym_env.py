@@ -1,4 +1,4 @@
-"""The Gymnasium API: one player for all four Emperors; and what all APIs share: registries and arguments."""
+"""The Gymnasium API (one player for all four Emperors), and the registries and arguments of all APIs."""
 
 import copy
 import pickle
@@ -31,14 +31,14 @@ ENDINGS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def begun(seed: int = 3, **arguments: Any) -> TetrarchiaEnv:
+def started_env(seed: int = 3, **arguments: Any) -> TetrarchiaEnv:
     env = TetrarchiaEnv(**arguments)
     env.reset(seed=seed)
     return env
 
 
-def at(changes: dict[str, Any], **arguments: Any) -> TetrarchiaEnv:
-    """An environment at this position."""
+def env_at(changes: dict[str, Any], **arguments: Any) -> TetrarchiaEnv:
+    """Return an environment at a position given by its changes to the empty one."""
     env = TetrarchiaEnv(**arguments)
     env.restore(snapshot(position(**changes)))
     return env
@@ -48,7 +48,7 @@ def same(seen: dict[str, Any], other: dict[str, Any]) -> bool:
     return set(seen) == set(other) and all(seen[name].tobytes() == other[name].tobytes() for name in seen)
 
 
-def test_gymnasium_makes_it() -> None:
+def test_gymnasium_make() -> None:
     env = gymnasium.make("Tetrarchia-v0", level="5311", variants=["diarchia"], reward="score", render_mode="ansi")
     seen, info = env.reset(seed=1)
     assert isinstance(env.unwrapped, TetrarchiaEnv)
@@ -60,8 +60,8 @@ def test_gymnasium_makes_it() -> None:
 
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_it_is_the_aec_game_seen_by_whoever_acts(name: str, reward: str) -> None:
-    """Same seed and actions: the same game, observation, mask, end and info in every step, and the mean of the four rewards."""
+def test_steps_match_the_aec_environment_seen_by_the_acting_agent(name: str, reward: str) -> None:
+    """The same seed and actions give the same game, observation, mask, end and info, and the mean of the four rewards."""
     arguments = ONE_BY_ONE[name].arguments() | {"reward": reward}
     single, aec, chooser = gymnasium.make("Tetrarchia-v0", **arguments), tetrarchia_v0.raw_env(**arguments), random.Random(name)
     seen, info = single.reset(seed=21)
@@ -83,16 +83,16 @@ def test_it_is_the_aec_game_seen_by_whoever_acts(name: str, reward: str) -> None
 
 
 def test_action_masks_are_the_legal_actions() -> None:
-    env, chooser = begun(variants=VARIANTS, modules=MODULES), random.Random(1)
+    env, chooser = started_env(variants=VARIANTS, modules=MODULES), random.Random(1)
     for _ in range(30):
         mask = env.action_masks()
         assert (mask.dtype, mask.shape, np.flatnonzero(mask).tolist()) == (np.bool_, (455,), env.legal_actions())
-        mask[:] = True  # a copy
+        mask[:] = True  # must not change the environment
         env.step(chooser.choice(env.legal_actions()))
 
 
-def test_an_illegal_action_changes_nothing_and_is_told() -> None:
-    env = begun(reward="shaped")
+def test_illegal_action_changes_nothing_and_is_reported() -> None:
+    env = started_env(reward="shaped")
     before, game, (seen, _) = env.masks.tobytes(), env.position.tobytes(), env._observe()
     seen_again, reward, terminated, truncated, info = env.step(0)
     assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, False, False, 1)
@@ -101,8 +101,8 @@ def test_an_illegal_action_changes_nothing_and_is_told() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 455, None, 1.5, "end", np.array([8])])
-def test_an_action_outside_the_space_is_refused(action: Any) -> None:
-    env = begun()
+def test_action_outside_the_space_is_refused(action: Any) -> None:
+    env = started_env()
     game = env.position.tobytes()
     with pytest.raises(ValueError, match="0 to 454") as error:
         env.step(action)
@@ -111,19 +111,19 @@ def test_an_action_outside_the_space_is_refused(action: Any) -> None:
 
 
 @pytest.mark.parametrize(("changes", "text", "outcome"), ENDINGS, ids=[row[2] for row in ENDINGS])
-def test_the_end(changes: dict[str, Any], text: str, outcome: str) -> None:
-    env = at(changes)
+def test_step_that_ends_the_game(changes: dict[str, Any], text: str, outcome: str) -> None:
+    env = env_at(changes)
     seen, reward, terminated, truncated, info = env.step(env.action_id(text))
     assert (reward, terminated, truncated) == ({"won": 1, "truncated": 0}.get(outcome, -1), outcome != "truncated", outcome == "truncated")
     assert (outcome_name(info["outcome"]), info["score"], info["turn"]) == (outcome, env.snapshot()["score"], env.snapshot()["turn"])
-    assert [np.flatnonzero(mask).tolist() for mask in (seen["action_mask"], env.action_masks())] == [[0], [0]]  # to sample from
+    assert [np.flatnonzero(mask).tolist() for mask in (seen["action_mask"], env.action_masks())] == [[0], [0]]  # can be sampled
     assert env.legal_actions() == []
 
 
-def test_a_step_before_reset_or_after_the_end_is_refused() -> None:
+def test_step_before_reset_or_after_the_end_is_refused() -> None:
     with pytest.raises(ValueError, match="reset the environment first"):
         TetrarchiaEnv().step(0)
-    env = at(ENDINGS[0][0])
+    env = env_at(ENDINGS[0][0])
     env.step(env.action_id("secure"))
     game = env.position.tobytes()
     with pytest.raises(ValueError, match="reset the environment first"):
@@ -131,14 +131,14 @@ def test_a_step_before_reset_or_after_the_end_is_refused() -> None:
     assert env.position.tobytes() == game
 
 
-def test_the_reward_is_the_mean_of_the_four() -> None:
-    """R10.5: galerius with four borders is the Great: 2, and 1 for each of the others."""
-    env = at({**ENDINGS[0][0], "rules": {"variants": ["the_great"]}}, reward="glory")
+def test_reward_is_the_mean_of_the_four_emperors() -> None:
+    """R10.5: Galerius with four borders is the Great and gets 2; the others get 1 each."""
+    env = env_at({**ENDINGS[0][0], "rules": {"variants": ["the_great"]}}, reward="glory")
     assert env.step(env.action_id("secure"))[1] == (1 + 2 + 1 + 1) / 4
 
 
-def test_seeds() -> None:
-    """The same seed, the same game, as in the AEC API too; without one, new ones in an order that the last seed fixes."""
+def test_same_seed_gives_the_same_sequence_of_games() -> None:
+    """The first game is that of the AEC API; resets without a seed continue the sequence that the last seed determines."""
 
     def three() -> list[bytes]:
         env, games = TetrarchiaEnv(), []
@@ -155,8 +155,8 @@ def test_seeds() -> None:
 
 
 @pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaEnv.clone])
-def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], TetrarchiaEnv]) -> None:
-    env = begun(variants=VARIANTS, modules=MODULES)
+def test_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], TetrarchiaEnv]) -> None:
+    env = started_env(variants=VARIANTS, modules=MODULES)
     twin, before = copier(env), env.position.tobytes()
     chooser, actions = random.Random(5), []
     for _ in range(30):
@@ -172,7 +172,7 @@ def test_a_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], Tetra
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
-def test_pettingzoo_makes_it() -> None:
+def test_pettingzoo_make() -> None:
     aec = pettingzoo.make("aec", "tetrarchia-v0", level="5311")
     parallel = pettingzoo.make("parallel", "tetrarchia-v0", level="5311")
     aec.reset(seed=3)
@@ -209,10 +209,10 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*render_mode")  # Gymnasium warns before the environment refuses
+@pytest.mark.filterwarnings("ignore:.*render_mode")  # Gymnasium warns before the environment raises
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
-def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str], api: str) -> None:
+def test_invalid_argument_error_names_the_value_and_the_choices(arguments: dict[str, Any], words: list[str], api: str) -> None:
     with pytest.raises(ValueError, match=r".") as error:
         APIS[api](**arguments)
     assert [word for word in words if word not in str(error.value)] == []
@@ -221,7 +221,7 @@ def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], w
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("arguments", [{name: None} for name in ("level", "scenario", "render_mode")], ids=str)
-def test_none_is_the_same_as_not_given(arguments: dict[str, Any], api: str) -> None:
+def test_none_is_the_same_as_the_default(arguments: dict[str, Any], api: str) -> None:
     given, left_out = APIS[api](**arguments), APIS[api]()
     assert given.unwrapped.metadata == left_out.unwrapped.metadata
     given.reset(seed=1)

@@ -1,4 +1,4 @@
-"""What the planner counts in a position, one small position each, and what it makes of the counts."""
+"""The heuristic: each feature in a small position, the weights, the win probability and the distances."""
 
 import math
 import tomllib
@@ -27,11 +27,11 @@ IN_NORICVM: Changes = {"armies": [["NORICVM", "III", "army"]]}
 
 
 def revolts(*names: str, **others: str) -> Changes:
-    """Revolts in these spaces, and other tokens."""
+    """Return changes that place Revolts in these spaces, and other tokens."""
     return {"tokens": dict.fromkeys(names, "revolt") | others}
 
 
-# name, position, count; where the others stand says positions.EMPTY: all Emperors in their capitals, nothing on the board
+# feature, changes to positions.EMPTY (all Emperors in their capitals, nothing else on the board), value
 EXAMPLES: list[tuple[str, Changes, float]] = [
     ("always", {}, 1),
     ("borders", {}, 0),
@@ -41,7 +41,7 @@ EXAMPLES: list[tuple[str, Changes, float]] = [
     ("revolts", revolts("BELGICA", "ROMA", SYRIA="unrest"), 2),
     ("unrest", revolts("BELGICA", "ROMA", SYRIA="unrest"), 1),
     ("infected", revolts("BAETICA", CARTHAGINENSIS="unrest", LVSITANIA="unrest", GALLAECIA="unrest"), 2),
-    ("infected", revolts("BAETICA", TINGITANA="unrest"), 0),  # a broken link must first be rolled
+    ("infected", revolts("BAETICA", TINGITANA="unrest"), 0),  # spreading over a broken link needs a roll
     ("exposed", revolts("LVSITANIA"), 3),
     ("exposed", revolts("BELGICA"), 3),  # never BRITANNIA (R7.1)
     ("exposed", revolts("LVSITANIA", "BAETICA", GALLAECIA="unrest"), 4),
@@ -89,11 +89,11 @@ EXAMPLES: list[tuple[str, Changes, float]] = [
     ("border_unmet", {"tokens": LIBYA_LEFT, "fleets": ["AEGAEVM"]}, 3),
     ("border_unmet", {"tokens": LIBYA_LEFT, "emperors": {"maximian": "AEGYPTVS"}}, 2),
     ("border_unmet", {"tokens": LIBYA_LEFT, "emperors": {"maximian": "AEGYPTVS"}, "supply": {"maximian": 0}}, 6),
-    ("border_unmet", {"tokens": LIBYA_LEFT, "armies": [["LIBYA", "VI", "army"]]}, 0),  # that is army_unmet
+    ("border_unmet", {"tokens": LIBYA_LEFT, "armies": [["LIBYA", "VI", "army"]]}, 0),  # counted by army_unmet instead
     ("revolt_unmet", revolts("SYRIA"), 3),
     ("revolt_unmet", revolts("SYRIA", "BELGICA"), 3 + 1),
-    ("revolt_unmet", revolts("SYRIA") | {"emperor": "galerius", "emperors": {"diocletian": None}}, 3),  # he comes in at his capital
-    ("revolt_unmet", revolts("LVCANIA") | {"emperor": "galerius", "emperors": {"diocletian": None}}, 1),  # or in ROMA
+    ("revolt_unmet", revolts("SYRIA") | {"emperor": "galerius", "emperors": {"diocletian": None}}, 3),  # Diocletian enters at his capital
+    ("revolt_unmet", revolts("LVCANIA") | {"emperor": "galerius", "emperors": {"diocletian": None}}, 1),  # or at ROMA
     ("revolt_unmet", revolts("TINGITANA") | {"fleets": ["ATLANTICVM", "INTERNVM"]}, 2),
     ("revolt_unmet", revolts("TINGITANA") | {"fleets": ["ATLANTICVM", "INTERNVM"], "rules": {"variants": ["mare_nostrvm"]}}, 1),
     ("first_idle", {}, 4),  # from BITHYNIA to PERSIA
@@ -111,52 +111,52 @@ EXAMPLES: list[tuple[str, Changes, float]] = [
 ]
 
 
-def count(name: str, game: Games) -> float:
+def feature_value(name: str, game: Games) -> float:
     return float(features_of(game)[0, list(FEATURES).index(name)])
 
 
 @pytest.mark.parametrize(("name", "changes", "counted"), EXAMPLES)
-def test_what_is_counted(name: str, changes: Changes, counted: float) -> None:
-    assert count(name, position(**changes)) == pytest.approx(counted)
+def test_feature_value(name: str, changes: Changes, counted: float) -> None:
+    assert feature_value(name, position(**changes)) == pytest.approx(counted)
 
 
-def test_every_count_has_an_example() -> None:
+def test_every_feature_has_an_example() -> None:
     assert {name for name, _, counted in EXAMPLES if counted} == set(FEATURES)
 
 
-def test_ip_of_a_turn_that_waits_for_a_reaction_are_not_counted() -> None:
-    """R10.1: they may be lost with the combat."""
+def test_ip_are_zero_while_a_reaction_is_pending() -> None:
+    """R10.1: the IP may be lost with the combat."""
     game = position(rules={"variants": ["imperivm"]}, emperor="galerius", dice=(2, 3), **IN_NORICVM)
     assert play(game, "attack NORICVM")["phase"] == "boost"
     assert game["ip"][0] == 5
-    assert count("ip", game) == 0
+    assert feature_value("ip", game) == 0
 
 
 @pytest.mark.parametrize("path", [WEIGHTS_FILE, DEFAULT_WEIGHTS], ids=lambda path: path.name)
-def test_each_count_has_a_weight_and_each_weight_a_count(path: Any) -> None:
+def test_weight_files_list_exactly_the_features(path: Any) -> None:
     assert list(tomllib.loads(path.read_text(encoding="utf-8"))) == list(FEATURES)
 
 
-def test_kept_weights_are_those_of_the_file() -> None:
+def test_loaded_weights_are_those_of_the_file() -> None:
     kept = tomllib.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     assert {name: float(load_weights()[0][name]) for name in FEATURES} == kept
 
 
-def middle_of_games() -> Games:
+def midgame_positions() -> Games:
     games, masks = new_games(Options(level="4212", modules=["dux", "pirates", "goths"]), range(30))
     playout(games, masks, np.arange(1, 31, dtype=np.uint64), 25)
     return np.compress(games["outcome"] == RUNNING, games)
 
 
-def test_logit_adds_up_the_counts_times_their_weights() -> None:
-    games, weights = middle_of_games(), load_weights()
+def test_logit_is_the_weighted_sum_of_the_features() -> None:
+    games, weights = midgame_positions(), load_weights()
     summed = features_of(games) @ np.array(weights[0].tolist())
     assert len(games) > 20
     assert [logit(game, weights[0]) for game in games] == pytest.approx(summed)
 
 
-def test_worth_is_the_chance_to_win() -> None:
-    """R9: the logistic function; 1 and 0 when it is over."""
+def test_win_probability_is_the_logistic_function_of_the_logit() -> None:
+    """R9: a won game has probability 1, any other finished game 0."""
     game = position(ip=2)
     only_ip = weights_of([float(name == "ip") for name in FEATURES])[0]
     assert win_probability(game[0], only_ip) == pytest.approx(1 / (1 + math.exp(-2)))
@@ -171,14 +171,14 @@ def test_worth_is_the_chance_to_win() -> None:
     assert win_probability(truncated[0], only_ip) == 0
 
 
-def test_counting_changes_nothing() -> None:
-    games = middle_of_games()
+def test_computing_features_changes_nothing() -> None:
+    games = midgame_positions()
     before = games.tobytes()
     features_of(games)
     assert games.tobytes() == before
 
 
-# How far it is
+# Distances
 
 
 @pytest.mark.parametrize(
@@ -196,13 +196,13 @@ def test_counting_changes_nothing() -> None:
         ("GALLAECIA", "SYRIA", 5, 1, 8),
     ],
 )
-def test_ways_over_links_and_by_sea(start: str, goal: str, fleets: int, joined: int, cost: int) -> None:
-    """R4.1, R10.2: fleets as bits, west to east."""
+def test_distances_over_links_and_by_sea(start: str, goal: str, fleets: int, joined: int, cost: int) -> None:
+    """R4.1, R10.2: `fleets` has one bit per zone, from west to east."""
     start_id, goal_id = BOARD.space_id(start), BOARD.space_id(goal)
     assert DISTANCES[joined, fleets, start_id, goal_id] == DISTANCES[joined, fleets, goal_id, start_id] == cost
 
 
-def test_fleets_only_shorten_ways_and_who_is_off_the_board_is_far() -> None:
+def test_fleets_never_lengthen_distances_and_off_the_board_is_far() -> None:
     assert (DISTANCES[:, :, :SPACES, :SPACES] <= DISTANCES[:, :1, :SPACES, :SPACES]).all()
     assert (DISTANCES[1] <= DISTANCES[0]).all()
     assert (DISTANCES[:, :, SPACES:] == FAR).all()

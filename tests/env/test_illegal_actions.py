@@ -1,4 +1,4 @@
-"""One rule for illegal actions in the Gymnasium, vector and SB3 APIs: raise, ignore up to a cap, or lose."""
+"""The rules for illegal actions in the Gymnasium, vector and SB3 APIs: raise, ignore up to a cap, or lose."""
 
 import random
 from collections.abc import Callable
@@ -57,7 +57,7 @@ every_api = pytest.mark.parametrize("api", [single, vector, sb3])
 
 
 @every_api
-def test_raise_refuses_in_one_sentence(api: Callable[..., Step]) -> None:
+def test_raise_gives_a_one_line_error(api: Callable[..., Step]) -> None:
     step = api(illegal="raise")
     with pytest.raises(ValueError, match=r"is not legal .*: choose from (fleet ATLANTICVM|8, 9, 10)"):
         step(NEVER_LEGAL)
@@ -65,7 +65,7 @@ def test_raise_refuses_in_one_sentence(api: Callable[..., Step]) -> None:
 
 
 @every_api
-def test_ignored_ones_change_nothing_until_the_cap_truncates(api: Callable[..., Step]) -> None:
+def test_ignored_actions_change_nothing_until_the_cap_truncates_the_game(api: Callable[..., Step]) -> None:
     step = api(illegal="ignore")
     for _ in range(MAX_IGNORED - 1):
         reward, terminated, truncated, info = step(NEVER_LEGAL)
@@ -87,8 +87,7 @@ def test_lose_ends_the_game_as_lost(api: Callable[..., Step], reward: str, paid:
 
 
 @pytest.mark.parametrize("api", [single, vector])
-def test_a_random_player_without_masks_meets_no_error(api: Callable[..., Step]) -> None:
-    """The default of a newcomer's first lines."""
+def test_random_actions_without_masks_raise_no_error_by_default(api: Callable[..., Step]) -> None:
     step, chance = api(), random.Random(1)
     over, illegal = False, 0
     while not over:
@@ -97,7 +96,7 @@ def test_a_random_player_without_masks_meets_no_error(api: Callable[..., Step]) 
     assert 0 < illegal <= MAX_IGNORED
 
 
-def test_the_cap_counts_each_game_anew() -> None:
+def test_cap_restarts_with_each_game() -> None:
     env = TetrarchiaEnv()
     for _ in range(2):
         env.reset(seed=1)
@@ -107,7 +106,7 @@ def test_the_cap_counts_each_game_anew() -> None:
 
 
 @pytest.mark.parametrize("illegal", ["ignore", "lose"])
-def test_what_is_no_action_is_refused_by_every_rule(illegal: str) -> None:
+def test_action_outside_the_space_is_refused_by_every_rule(illegal: str) -> None:
     many = tetrarchia_v0.vector_env(2, illegal=illegal)
     with pytest.raises(ValueError, match="reset the environment first"):
         many.step(np.array([8, 8]))
@@ -120,19 +119,19 @@ def test_what_is_no_action_is_refused_by_every_rule(illegal: str) -> None:
 
 
 @pytest.mark.parametrize("illegal", ["forgive", None, 1])
-def test_an_unknown_rule_is_refused(illegal: Any) -> None:
+def test_unknown_rule_is_refused(illegal: Any) -> None:
     for make in (TetrarchiaEnv, tetrarchia_v0.vector_env):
         with pytest.raises(ValueError, match="illegal must be one of raise, ignore, lose"):
             make(illegal=illegal)
 
 
-def test_aec_keeps_pettingzoo_wrapper_instead() -> None:
+def test_aec_environment_has_no_illegal_argument() -> None:
     with pytest.raises(TypeError, match="illegal"):
         tetrarchia_v0.env(illegal="lose")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("mode", VECTOR_RENDER_MODES)
-def test_a_game_given_up_amid_a_combat_can_be_drawn(mode: str) -> None:
+def test_game_lost_by_an_illegal_action_during_a_combat_can_be_rendered(mode: str) -> None:
     pytest.importorskip("resvg_py")
     attacked = {"armies": [["PANNONIA INFERIOR", "III", "army"]], "tokens": {"PANNONIA INFERIOR": "revolt"}}
     at = position(rules={"variants": ["imperivm"]}, emperor="maximian", dice=(5, 1, 3, 3), emperors={"galerius": "NORICVM"}, **attacked)

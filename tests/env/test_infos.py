@@ -12,7 +12,7 @@ from tetrarchia_env import agent_name, outcome_name, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
 
 KEYS = {"turn", "score", "outcome", "agent", "illegal_action"}
-OF_SB3 = {"terminal_observation", "TimeLimit.truncated", "episode"}  # of a step that ended a game
+SB3_END_KEYS = {"terminal_observation", "TimeLimit.truncated", "episode"}  # only in the step that ends a game
 Infos = Iterator[dict[str, Any]]
 
 
@@ -50,7 +50,7 @@ def single(**arguments: Any) -> Infos:
 
 
 def vector(**arguments: Any) -> Infos:
-    """The infos of one game, as Gymnasium has them once the `_key` are left out."""
+    """Yield the infos of one game without the `_key` flags of Gymnasium's vector infos."""
     for mode in ("NextStep", "SameStep"):
         env = tetrarchia_v0.vector_env(2, autoreset_mode=mode, **arguments)
         _, infos = env.reset(seed=4)
@@ -71,8 +71,8 @@ def sb3(**arguments: Any) -> Infos:
         yield from env.reset_infos
         _, _, over, infos = env.step(env.action_masks().argmax(axis=1))
         ended = over.any()
-        assert [set(info) >= OF_SB3 for info in infos] == over.tolist()
-        yield from ({key: value for key, value in info.items() if key not in OF_SB3} for info in infos)
+        assert [set(info) >= SB3_END_KEYS for info in infos] == over.tolist()
+        yield from ({key: value for key, value in info.items() if key not in SB3_END_KEYS} for info in infos)
 
 
 APIS: list[Callable[..., Infos]] = [aec, parallel, single, vector, sb3]
@@ -102,7 +102,7 @@ def test_unknown_code_is_refused(call: Callable[[Any], str], code: Any) -> None:
 
 
 @pytest.mark.parametrize("mask", ["observation", "info"])
-def test_masks_are_copies_that_can_be_written(mask: str) -> None:
+def test_masks_are_writable_copies(mask: str) -> None:
     aec_env, gym_env = tetrarchia_v0.raw_env(mask=mask), gymnasium.make("Tetrarchia-v0", mask=mask)
     many, parallel_env = tetrarchia_v0.vector_env(2, mask=mask), tetrarchia_v0.parallel_env(mask=mask)
     aec_env.reset(seed=1)
@@ -120,8 +120,8 @@ def test_masks_are_copies_that_can_be_written(mask: str) -> None:
 
 @pytest.mark.parametrize("mask", ["observation", "info"])
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_parallel_is_the_aec_game_and_idle_agents_have_one_legal_id(name: str, mask: str) -> None:
-    """Sampled as libraries do, from every agent's mask at every step, the end included: all that happens is the actor's choice."""
+def test_parallel_matches_aec_and_idle_agents_have_one_legal_id(name: str, mask: str) -> None:
+    """An action is sampled from every agent's mask at every step, as libraries do; only the acting agent's action has an effect."""
     arguments = ONE_BY_ONE[name].arguments() | {"mask": mask, "max_turns": 12}
     env, plain, chance = tetrarchia_v0.parallel_env(**arguments), tetrarchia_v0.raw_env(**arguments), np.random.default_rng(3)
     observations, infos = env.reset(seed=8)
@@ -146,7 +146,7 @@ def test_parallel_is_the_aec_game_and_idle_agents_have_one_legal_id(name: str, m
     assert env.step({}) == ({}, {}, {}, {}, {})
 
 
-def test_parallel_needs_the_action_of_the_agent_to_act() -> None:
+def test_parallel_step_without_the_acting_agents_action_is_refused() -> None:
     env = tetrarchia_v0.parallel_env()
     env.reset(seed=1)
     with pytest.raises(ValueError, match=r"diocletian; got \['maximian'\]"):
@@ -156,7 +156,7 @@ def test_parallel_needs_the_action_of_the_agent_to_act() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mask", ["observation", "info"])
 @pytest.mark.parametrize("make", [tetrarchia_v0.env, tetrarchia_v0.parallel_env])
-def test_the_guard_finds_the_mask_in_both_places(make: Callable[..., Any], mask: str) -> None:
+def test_pettingzoo_wrapper_finds_the_mask_in_observation_or_info(make: Callable[..., Any], mask: str) -> None:
     env = make(mask=mask)
     env.reset(seed=1)
     is_parallel = make is tetrarchia_v0.parallel_env

@@ -1,4 +1,4 @@
-"""`vector_env` does what Gymnasium's SyncVectorEnv of the single environment does, step by step, and its wrappers work on it."""
+"""`vector_env` equals Gymnasium's SyncVectorEnv of single environments at every step, also inside Gymnasium's vector wrappers."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,7 +22,7 @@ every_mask = pytest.mark.parametrize("mask", ["observation", "info"])
 
 
 class SameSeeds(TetrarchiaEnv):
-    """Without a seed, continue with the seed of the vector environment: the RNG state that the last game began with."""
+    """A single environment that continues without a seed as the vector environment does: from the RNG state of the last game's start."""
 
     last = 0
 
@@ -31,13 +31,13 @@ class SameSeeds(TetrarchiaEnv):
         return super().reset(seed=self.last, options=options)
 
 
-def both(mode: AutoresetMode, **arguments: Any) -> tuple[TetrarchiaVector, SyncVectorEnv]:
+def our_env_and_sync_env(mode: AutoresetMode, **arguments: Any) -> tuple[TetrarchiaVector, SyncVectorEnv]:
     ours = tetrarchia_v0.vector_env(NUMBER, autoreset_mode=mode, **RULES, **arguments)
     return ours, SyncVectorEnv([lambda: SameSeeds(**RULES, **arguments)] * NUMBER, autoreset_mode=mode)
 
 
 def assert_same(one: Any, other: Any, where: str = "") -> None:
-    """Equal values, kinds and keys, all the way down, but for how long an episode took."""
+    """Check that values, types and keys are equal at every level of nesting, except for the elapsed time of an episode."""
     assert type(one) is type(other), where
     if isinstance(one, dict):
         assert set(one) == set(other), where
@@ -52,20 +52,20 @@ def assert_same(one: Any, other: Any, where: str = "") -> None:
         np.testing.assert_array_equal(left, right, where)
 
 
-def legal(masks: np.ndarray, step: int) -> np.ndarray:
-    """Of each game; every tenth action is any."""
+def choose_actions(masks: np.ndarray, step: int) -> np.ndarray:
+    """Return an action for each game: legal in nine of ten cases, else any."""
     chance = np.random.default_rng(step)
     chosen = (masks * chance.random(masks.shape)).argmax(axis=1)
     return np.where(chance.random(len(chosen)) < 0.1, chance.integers(masks.shape[1], size=len(chosen)), chosen)
 
 
-def played(env: Any) -> Iterator[tuple[Any, ...]]:
-    """What each reset and step gives; where nothing else does, finished games are reset one by one."""
+def play_results(env: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the results of each reset and step; without autoreset, finished games are reset with a mask."""
     obs, infos = env.reset(seed=5)
     yield obs, infos
     masks = obs["action_mask"] if isinstance(obs, dict) else infos["action_mask"]
     for step in range(STEPS):
-        obs, reward, terminated, truncated, infos = env.step(legal(masks, step))
+        obs, reward, terminated, truncated, infos = env.step(choose_actions(masks, step))
         yield obs, reward, terminated, truncated, infos
         masks = (obs["action_mask"] if isinstance(obs, dict) else infos["action_mask"]).copy()
         over = terminated | truncated
@@ -78,11 +78,11 @@ def played(env: Any) -> Iterator[tuple[Any, ...]]:
 @every_mode
 @every_mask
 @pytest.mark.parametrize("illegal", ["ignore", "lose"])
-def test_the_same_step_by_step(mode: AutoresetMode, mask: str, illegal: str) -> None:
-    """Observations, rewards, ends and infos, with their kinds and keys; games end, are reset, and receive illegal actions."""
-    ours, theirs = both(mode, mask=mask, illegal=illegal)
+def test_every_step_equals_sync_vector_env(mode: AutoresetMode, mask: str, illegal: str) -> None:
+    """Compare observations, rewards, ends and infos, with types and keys, over games that end and receive illegal actions."""
+    ours, theirs = our_env_and_sync_env(mode, mask=mask, illegal=illegal)
     endings = 0
-    for step, (one, other) in enumerate(zip(played(ours), played(theirs), strict=True)):
+    for step, (one, other) in enumerate(zip(play_results(ours), play_results(theirs), strict=True)):
         assert_same(one, other, f"step {step}")
         endings += int((one[2] | one[3]).sum()) if len(one) == 5 else 0
     assert endings > 2 * NUMBER
@@ -90,12 +90,12 @@ def test_the_same_step_by_step(mode: AutoresetMode, mask: str, illegal: str) -> 
 
 
 @every_mode
-def test_a_reset_mask_leaves_the_others_alone(mode: AutoresetMode) -> None:
-    ours, theirs = both(mode)
+def test_reset_mask_leaves_the_other_games_unchanged(mode: AutoresetMode) -> None:
+    ours, theirs = our_env_and_sync_env(mode)
     for env in (ours, theirs):
         obs, _ = env.reset(seed=5)
         for step in range(6):
-            obs, *_ = env.step(legal(obs["action_mask"], step))
+            obs, *_ = env.step(choose_actions(obs["action_mask"], step))
     flags = np.array([True, False, True, False])
     kept = ours.batched.games[~flags].tobytes()
 
@@ -107,7 +107,7 @@ def test_a_reset_mask_leaves_the_others_alone(mode: AutoresetMode) -> None:
     assert one[1]["_turn"].tolist() == flags.tolist()
 
 
-def test_no_seed_among_others_is_a_drawn_one() -> None:
+def test_none_in_a_list_of_seeds_draws_a_random_seed() -> None:
     env = tetrarchia_v0.vector_env(3)
     games = []
     for _ in range(2):
@@ -132,8 +132,8 @@ def test_step_of_a_finished_game_is_refused() -> None:
     assert env.batched.games.tobytes() == before
 
 
-def test_a_refused_step_changes_nothing_where_games_wait_for_the_next() -> None:
-    """NEXT_STEP: the games that ended are still those when an action of another is refused."""
+def test_refused_step_in_next_step_mode_changes_nothing() -> None:
+    """Finished games still wait for their reset step after the action of another game is refused."""
     env = tetrarchia_v0.vector_env(2, illegal="lose")
     obs, _ = env.reset(seed=1)
     actions = obs["action_mask"].argmax(axis=1)
@@ -147,12 +147,12 @@ def test_a_refused_step_changes_nothing_where_games_wait_for_the_next() -> None:
 
 
 @pytest.mark.parametrize("mode", ["next", None, 1])
-def test_an_unknown_autoreset_mode_is_refused(mode: Any) -> None:
+def test_unknown_autoreset_mode_is_refused(mode: Any) -> None:
     with pytest.raises(ValueError, match="autoreset_mode must be one of NextStep, SameStep, Disabled"):
         tetrarchia_v0.vector_env(2, autoreset_mode=mode)
 
 
-def test_gymnasium_makes_it() -> None:
+def test_gymnasium_make_vec() -> None:
     env = gymnasium.make_vec("Tetrarchia-v0", 3, vectorization_mode="vector_entry_point", level="4200", mask="info")
     obs, infos = env.reset(seed=1)
     assert isinstance(env.unwrapped, TetrarchiaVector)
@@ -160,33 +160,33 @@ def test_gymnasium_makes_it() -> None:
 
 
 Wrap = Callable[[Any], Any]
-IN_DICT: dict[str, Wrap] = {  # wrappers of a Dict observation
+DICT_WRAPPERS: dict[str, Wrap] = {  # wrappers that need a Dict observation
     "FlattenObservation": wrappers.FlattenObservation,
     "FilterObservation": lambda env: wrappers.FilterObservation(env, ["action_mask", "observation"]),
     "DictInfoToList": wrappers.DictInfoToList,
 }
-IN_BOX: dict[str, Wrap] = {  # of a Box, as SuperSuit's want it too
+BOX_WRAPPERS: dict[str, Wrap] = {  # wrappers that need a Box observation, as those of SuperSuit do
     "NormalizeObservation": wrappers.NormalizeObservation,
     "ReshapeObservation": lambda env: wrappers.ReshapeObservation(env, (2, 672)),
     "TransformObservation": lambda env: wrappers.TransformObservation(env, lambda obs: obs * 1),
 }
-ANY: dict[str, Wrap] = {
+ANY_SPACE_WRAPPERS: dict[str, Wrap] = {
     "RecordEpisodeStatistics": wrappers.RecordEpisodeStatistics,
     "NormalizeReward": wrappers.NormalizeReward,
     "ClipReward": lambda env: wrappers.ClipReward(env, -0.5, 0.5),
     "TransformReward": lambda env: wrappers.TransformReward(env, lambda reward: reward * 2),
 }
-REFUSED = {(name, AutoresetMode.SAME_STEP) for name in ("FlattenObservation", "FilterObservation", *IN_BOX)}
+REFUSED = {(name, AutoresetMode.SAME_STEP) for name in ("FlattenObservation", "FilterObservation", *BOX_WRAPPERS)}
 REFUSED |= {("NormalizeObservation", AutoresetMode.DISABLED)}
-WRAPPERS = [(name, wrap, "observation") for name, wrap in (IN_DICT | ANY).items()]
-WRAPPERS += [(name, wrap, "info") for name, wrap in (IN_BOX | ANY).items()]
+WRAPPERS = [(name, wrap, "observation") for name, wrap in (DICT_WRAPPERS | ANY_SPACE_WRAPPERS).items()]
+WRAPPERS += [(name, wrap, "info") for name, wrap in (BOX_WRAPPERS | ANY_SPACE_WRAPPERS).items()]
 
 
 @every_mode
 @pytest.mark.parametrize(("name", "wrap", "mask"), WRAPPERS, ids=[f"{name}-{mask}" for name, _, mask in WRAPPERS])
-def test_gymnasiums_wrappers_do_the_same(name: str, wrap: Wrap, mask: str, mode: AutoresetMode) -> None:
-    """Unmodified, and equal to the same wrapper around Gymnasium's own; what refuses a mode refuses it on both."""
-    ours, theirs = both(mode, mask=mask)
+def test_gymnasium_vector_wrappers_give_equal_results(name: str, wrap: Wrap, mask: str, mode: AutoresetMode) -> None:
+    """A wrapper gives the same results on both environments, or refuses an autoreset mode on both."""
+    ours, theirs = our_env_and_sync_env(mode, mask=mask)
     if (name, mode) in REFUSED:
         for env in (ours, theirs):
             with pytest.raises(ValueError, match="autoreset_mode"):
@@ -195,7 +195,7 @@ def test_gymnasiums_wrappers_do_the_same(name: str, wrap: Wrap, mask: str, mode:
     batched, ours, theirs = ours.batched, wrap(ours), wrap(theirs)
     assert_same(ours.reset(seed=5), theirs.reset(seed=5))
     for step in range(150):
-        actions = legal(batched.legal(), step)
+        actions = choose_actions(batched.legal(), step)
         assert_same(ours.step(actions), theirs.step(actions), f"step {step}")
         if mode == AutoresetMode.DISABLED and is_over(batched.games).any():
             assert_same(ours.reset(seed=9 + step), theirs.reset(seed=9 + step))

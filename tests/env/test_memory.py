@@ -1,4 +1,4 @@
-"""What environments take of memory, and give back."""
+"""Memory use of environments."""
 
 import gc
 import tracemalloc
@@ -21,7 +21,7 @@ def test_4096_games_need_less_than_200_mb() -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_resets_leak_nothing() -> None:
+def test_resets_do_not_leak_memory() -> None:
     def resets(number: int) -> None:
         for seed in range(number):
             env = tetrarchia_v0.raw_env(**random_options(seed % 100).arguments())

@@ -1,4 +1,4 @@
-"""The observation tells everything but the dice, and what it works out beside that is right."""
+"""The observation: complete except for the dice, with correct derived features."""
 
 import hashlib
 
@@ -17,8 +17,8 @@ from tetrarchia_env.observation import BY_SPACE, OBSERVATION, OTHERS, SIZE
 CONFIGURATIONS, GAMES_EACH = 100, 60
 
 
-def seen(game: batch.Games, viewer: int) -> np.record:
-    """The named parts of what one Emperor sees."""
+def observation_of(game: batch.Games, viewer: int) -> np.record:
+    """Return the named parts of one Emperor's observation."""
     return batch.observe(game, np.array([viewer])).view(OBSERVATION)[0, 0]
 
 
@@ -26,32 +26,32 @@ def digest(rows: np.ndarray) -> list[bytes]:
     return [hashlib.blake2b(row.tobytes(), digest_size=12).digest() for row in rows]
 
 
-def all_but_dice(games: batch.Games) -> batch.Games:
+def without_dice(games: batch.Games) -> batch.Games:
     rest = games.copy()
     rest["dice"] = 0
     return rest
 
 
-def positions_of(seed: int) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Observations, positions and masks along random games of one configuration."""
+def random_positions(seed: int) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Return digests of observations, positions and masks along random games of one configuration."""
     games, masks = batch.new_games(random_options(seed), range(seed * GAMES_EACH, (seed + 1) * GAMES_EACH))
     rngs = rng_states(batch.seed_array(range(GAMES_EACH)))
-    observations, states, legal = digest(batch.observe(games)), digest(all_but_dice(games)), digest(masks)
+    observations, states, legal = digest(batch.observe(games)), digest(without_dice(games)), digest(masks)
     while batch.playout(games, masks, rngs, steps=1):
         observations += digest(batch.observe(games))
-        states += digest(all_but_dice(games))
+        states += digest(without_dice(games))
         legal += digest(masks)
     return observations, states, legal
 
 
 @pytest.mark.slow
-def test_different_positions_look_different_and_the_mask_follows_from_the_look() -> None:
-    """A snapshot is the record (tests/notation/test_snapshots.py), so records without their dice stand for snapshots here."""
+def test_observation_determines_position_and_mask() -> None:
+    """Positions are compared as records without dice, which are equivalent to snapshots (tests/notation/test_snapshots.py)."""
     position_of: dict[bytes, bytes] = {}
     mask_of: dict[bytes, bytes] = {}
     states: set[bytes] = set()
     for seed in range(CONFIGURATIONS):
-        for look, state, mask in zip(*positions_of(seed), strict=True):
+        for look, state, mask in zip(*random_positions(seed), strict=True):
             assert position_of.setdefault(look, state) == state
             assert mask_of.setdefault(look, mask) == mask
             states.add(state)
@@ -59,8 +59,8 @@ def test_different_positions_look_different_and_the_mask_follows_from_the_look()
 
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if field[0] not in ("dice", "risen")], ids=lambda field: field[0])
-def test_each_entry_of_the_record_shows(field: tuple[str, type]) -> None:
-    """A change of any one number changes what all four see."""
+def test_every_field_of_the_record_changes_the_observation(field: tuple[str, type]) -> None:
+    """A change of any one number changes the observations of all four Emperors."""
     full = position(
         armies=[["DACIA", "III", "army"], ["SYRIA", "V", "army"], ["LIBYA", "VI", "army"]],
         tokens={"DACIA": "revolt", "SYRIA": "revolt", "ACHAEA": "unrest"},
@@ -79,7 +79,7 @@ def test_each_entry_of_the_record_shows(field: tuple[str, type]) -> None:
         assert all(one != other for one, other in zip(before, after, strict=True)), f"{field[0]}[{entry}]"
 
 
-def test_dice_do_not_show() -> None:
+def test_dice_are_hidden() -> None:
     game = position()
     before = batch.observe(game).tobytes()
     batch.reseed(game, 99)
@@ -87,7 +87,7 @@ def test_dice_do_not_show() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_numbers_are_between_minus_one_and_one(seed: int) -> None:
+def test_values_are_between_minus_one_and_one(seed: int) -> None:
     games, masks = batch.new_games(random_options(seed), range(100))
     rngs = rng_states(batch.seed_array(range(100)))
     while batch.playout(games, masks, rngs, steps=3):
@@ -96,16 +96,16 @@ def test_numbers_are_between_minus_one_and_one(seed: int) -> None:
         assert observations.max() <= 1
 
 
-def test_layout_is_the_parts_in_order() -> None:
+def test_layout_lists_the_parts_in_order() -> None:
     assert OBSERVATION.names == (*BY_SPACE, *OTHERS)
     assert sum(48 * rows for rows, _ in BY_SPACE.values()) + sum(size for size, _ in OTHERS.values()) == SIZE
     assert batch.observe(position()).shape == (1, SIZE)
 
 
-def test_everyone_sees_himself_first() -> None:
+def test_viewer_comes_first() -> None:
     game = position(tokens={"SYRIA": "constantius"}, supply={"constantius": 2})
     for viewer in range(4):
-        view = seen(game, viewer)
+        view = observation_of(game, viewer)
         assert view.identity.tolist() == [float(e == viewer) for e in range(4)]
         assert view.figure[0].argmax() == BOARD.capitals[viewer]
         seat = (2 - viewer) % 4
@@ -114,10 +114,10 @@ def test_everyone_sees_himself_first() -> None:
         assert view.turn_of[-viewer % 4] == 1
 
 
-def test_nearness_is_the_price_of_the_cheapest_way() -> None:
-    """R4.1: BITHYNIA to ASIA costs 1, to THRACIA 2, into a Revolt 1 more; an army closes its space."""
+def test_nearness_is_the_cost_of_the_cheapest_path() -> None:
+    """R4.1: BITHYNIA to ASIA costs 1, to THRACIA 2, into a Revolt 1 more; a space with an army cannot be entered."""
     game = position(tokens={"ASIA": "revolt"}, armies=[["THRACIA", "V", "army"]])
-    near = seen(game, 0).nearness[0]
+    near = observation_of(game, 0).nearness[0]
     assert near[BOARD.space_id("BITHYNIA")] == 1
     assert near[BOARD.space_id("GALATIA")] == 1 - 1 / 8
     assert near[BOARD.space_id("ASIA")] == 1 - 2 / 8
@@ -127,39 +127,39 @@ def test_nearness_is_the_price_of_the_cheapest_way() -> None:
     assert near[BOARD.space_id("ROMA")] == 0
 
 
-def test_chances_are_those_of_36_rolls() -> None:
+def test_attack_odds_are_exact_over_36_rolls() -> None:
     """R5.1: R against N + 1 (one Revolt) from BITHYNIA, whose printed token supports with 1."""
     game = position(armies=[["THRACIA", "V", "army"]], tokens={"THRACIA": "revolt"})
-    wins, loses = seen(game, 0).attack[:, BOARD.space_id("THRACIA")]
+    wins, loses = observation_of(game, 0).attack[:, BOARD.space_id("THRACIA")]
     assert wins == np.float32(15 / 36)
     assert loses == np.float32(15 / 36)
-    assert not seen(game, 1).attack.any()
+    assert not observation_of(game, 1).attack.any()
 
 
-def test_chains_have_their_sizes() -> None:
-    """R5.2, R5.3."""
+def test_chain_sizes() -> None:
+    """R5.2, R5.3: chains of Revolts and of support."""
     game = position(tokens={"SYRIA": "revolt", "CILICIA": "revolt", "BAETICA": "revolt", "ASIA": "diocletian"})
-    view = seen(game, 0)
+    view = observation_of(game, 0)
     assert view.revolt_chain[0][BOARD.space_id("SYRIA")] == np.float32(2 / 21)
     assert view.revolt_chain[0][BOARD.space_id("BAETICA")] == np.float32(1 / 21)
     assert view.support_chain[0][BOARD.space_id("BITHYNIA")] == np.float32(2 / 21)
     assert view.support_chain[0][BOARD.space_id("ROMA")] == np.float32(1 / 21)
 
 
-def test_armies_show_their_way() -> None:
-    """R8.2."""
+def test_path_of_an_army() -> None:
+    """R8.2: the observation has the distance to ROMA and the next space."""
     game = position(armies=[["LVCANIA", "IV", "army"]], tokens={"LVCANIA": "revolt"})
-    view = seen(game, 0)
+    view = observation_of(game, 0)
     assert view.army_nearness[0][BOARD.space_id("LVCANIA")] == np.float32(1 - 1 / 12)
     assert view.army_next[0].nonzero()[0].tolist() == [BOARD.roma]
 
 
-def test_pending_reaction_shows() -> None:
-    """R10.1: the combat that waits for Galerius."""
+def test_pending_combat_is_observed() -> None:
+    """R10.1: the combat that waits for a decision of Galerius."""
     data = snapshot(position(armies=[["DACIA", "III", "army"]], tokens={"DACIA": "revolt"}, rules={"variants": ["imperivm"]}))
     combat = {"fighter": "galerius", "foe": "DACIA", "roman": 1, "normal": 6}
     game = restore({**data, "emperor": "galerius", "phase": "boost", "pending": {"combat": combat}})
-    view = seen(game, 1)
+    view = observation_of(game, 1)
     assert view.fighter[0] == 1
     assert view.foe[0].nonzero()[0].tolist() == [BOARD.space_id("DACIA")]
     assert view.combat_margin[0] == np.float32((1 + 1 - 7) / 8)

@@ -1,4 +1,4 @@
-"""The arguments of a game (section 1 of the interface): every wrong one is told what was given and what is allowed."""
+"""The options of a game (section 1 of the interface): errors name the given value and the allowed ones."""
 
 import json
 from typing import Any
@@ -60,20 +60,20 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
-def test_a_wrong_argument_is_named_with_the_choices(arguments: dict[str, Any], words: list[str]) -> None:
+def test_invalid_option_error_names_the_value_and_the_choices(arguments: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(TetrarchiaError, match=r".") as error:
         Options(**arguments)
     assert [word for word in words if word not in str(error.value)] == []
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_argument_is_refused() -> None:
+def test_unknown_argument_is_refused() -> None:
     with pytest.raises(TypeError, match="players"):
         Options(players=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, 1.0, True, "7", None, [3, -1], [3, 2**64], [3, False], np.float64(3), np.True_])
-def test_a_wrong_seed_is_named_with_the_choices(seed: Any) -> None:
+def test_invalid_seed_error_names_the_value_and_the_range(seed: Any) -> None:
     wrong = seed[-1] if isinstance(seed, list) else seed
     games, _ = new_games(Options(), 1)
     for use in (lambda: new_games(Options(), seed), lambda: reseed(games, seed)):
@@ -84,13 +84,13 @@ def test_a_wrong_seed_is_named_with_the_choices(seed: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 2**64 - 1, np.uint64(2**64 - 1), np.int8(5)])
-def test_every_whole_number_of_64_bits_is_a_seed(seed: Any) -> None:
+def test_unsigned_64_bit_integers_are_seeds(seed: Any) -> None:
     games, _ = new_games(Options(), seed)
     again, _ = new_games(Options(), [int(seed)])
     assert games.tobytes() == again.tobytes()
 
 
-def test_the_defaults() -> None:
+def test_defaults() -> None:
     expected = {"level": "4211", "modules": [], "variants": [], "fixed_setup": False, "max_turns": 400}
     assert Options().arguments() == expected
     assert Options() == Options(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400)
@@ -108,7 +108,7 @@ def test_order_and_repetition_of_names_do_not_matter() -> None:
     "changes",
     [{"level": "4210"}, {"level": ["4211"]}, {"variants": VARIANTS[:1]}, {"modules": MODULES}, {"fixed_setup": True}, {"max_turns": 1}],
 )
-def test_other_rules_are_other_options(changes: dict[str, Any]) -> None:
+def test_options_with_different_rules_are_not_equal(changes: dict[str, Any]) -> None:
     assert Options(**changes) != Options()
 
 
@@ -122,7 +122,7 @@ def test_other_rules_are_other_options(changes: dict[str, Any]) -> None:
         *[{"scenario": name, "variants": ["diarchia"]} for name in SCENARIOS],
     ],
 )
-def test_arguments_make_the_options_again(arguments: dict[str, Any]) -> None:
+def test_arguments_round_trip_through_json(arguments: dict[str, Any]) -> None:
     options = Options(**arguments)
     again = Options(**json.loads(json.dumps(options.arguments())))
     assert again == options
@@ -138,30 +138,30 @@ def test_arguments_make_the_options_again(arguments: dict[str, Any]) -> None:
         ("great_persian_war", "4132", []),
     ],
 )
-def test_a_scenario_sets_level_and_modules(scenario: str, level: str, modules: list[str]) -> None:
+def test_scenario_sets_level_and_modules(scenario: str, level: str, modules: list[str]) -> None:
     options = Options(scenario=scenario)
     assert (options.level, list(options.modules)) == (level, modules)
 
 
-def step(state: int) -> int:
-    """One xorshift64 step (section 2)."""
+def next_rng_state(state: int) -> int:
+    """Return the state after one step of xorshift64 (section 2 of the interface)."""
     state ^= state << 13 & 2**64 - 1
     state ^= state >> 7
     return state ^ state << 17 & 2**64 - 1
 
 
 @pytest.mark.parametrize("levels", [["4200"], ["4200", "5100", "3000"]])
-def test_a_list_of_levels_is_drawn_from_before_anything_else(levels: list[str]) -> None:
-    """By one step of the game's state: entry (x >> 32) * len >> 32; the set-up then goes on from there."""
+def test_level_is_drawn_from_a_list_before_the_setup(levels: list[str]) -> None:
+    """One step of the RNG gives x; the level is entry (x >> 32) * len >> 32, and the setup continues from that state."""
     games, _ = new_games(Options(level=levels), range(30))
     for seed in range(30):
         games_alone, _ = new_games(Options(), seed)
         reseed(games_alone, seed)
-        state = step(int(games_alone["dice"][0]))
+        state = next_rng_state(int(games_alone["dice"][0]))
         drawn = snapshot(games[seed])
         assert drawn["rules"]["level"] == levels[(state >> 32) * len(levels) >> 32]
     assert {snapshot(game)["rules"]["level"] for game in games} == set(levels)
 
 
-def test_a_list_of_one_rolls_other_dice_than_the_level_itself() -> None:
+def test_list_of_one_level_rolls_other_dice_than_the_level_alone() -> None:
     assert new_games(Options(level=["4211"]), 1)[0]["dice"] != new_games(Options(level="4211"), 1)[0]["dice"]

@@ -1,4 +1,4 @@
-"""`import tetrarchia_env`: what it offers, what it loads, and one game as an object."""
+"""The public API of `tetrarchia_env`: exported names, imported modules, signatures, and the `Game` object."""
 
 import inspect
 import json
@@ -21,36 +21,36 @@ PUBLIC = ["BOARD", "Game", "Options", "agent_name", "env", "load_replay", "outco
 PUBLIC += ["parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
 
 
-def in_new_process(script: str) -> str:
+def output_of_new_process(script: str) -> str:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_the_front_door_offers(name: str) -> None:
+def test_public_name_is_exported_and_documented(name: str) -> None:
     assert name in tetrarchia_env.__all__
     assert name in dir(tetrarchia_env)
     assert getattr(tetrarchia_env, name).__doc__
 
 
-def test_nothing_else_is_there() -> None:
+def test_no_other_name_is_public() -> None:
     assert sorted(tetrarchia_env.__all__) == PUBLIC
     with pytest.raises(AttributeError, match=r"no attribute 'Emperor': it has BOARD, Game, Options"):
         tetrarchia_env.Emperor  # noqa: B018
 
 
-def test_importing_loads_neither_torch_nor_the_compiler() -> None:
+def test_import_loads_neither_torch_nor_numba_nor_pettingzoo() -> None:
     heavy = "'torch', 'numba', 'pettingzoo'"
-    assert in_new_process(f"import tetrarchia_env, sys; print([name for name in ({heavy}) if name in sys.modules])") == "[]"
+    assert output_of_new_process(f"import tetrarchia_env, sys; print([name for name in ({heavy}) if name in sys.modules])") == "[]"
 
 
 @pytest.mark.parametrize(
     "imports", ["tetrarchia_env, gymnasium", "gymnasium, tetrarchia_env", "tetrarchia_env.board, gymnasium.spaces, gymnasium"]
 )
-def test_importing_registers_with_gymnasium(imports: str) -> None:
-    assert in_new_process(f"import {imports}; print(gymnasium.spec('Tetrarchia-v0').id)") == "Tetrarchia-v0"
+def test_import_registers_with_gymnasium(imports: str) -> None:
+    assert output_of_new_process(f"import {imports}; print(gymnasium.spec('Tetrarchia-v0').id)") == "Tetrarchia-v0"
 
 
-def test_a_game_goes_as_the_environment_does() -> None:
+def test_game_object_matches_the_environment() -> None:
     env = tetrarchia_env.raw_env(level="4211")
     env.reset(seed=5)
     game, chance = Game(level="4211", seed=5), np.random.default_rng(1)
@@ -64,12 +64,12 @@ def test_a_game_goes_as_the_environment_does() -> None:
         env.step(int(action))
     assert game.snapshot() == env.snapshot()
     assert (game.outcome, game.score) == (env.snapshot()["outcome"], env.snapshot()["score"])
-    for deed in (lambda: game.play("end"), lambda: game.ask(make_agent("random"))):
+    for call in (lambda: game.play("end"), lambda: game.ask(make_agent("random"))):
         with pytest.raises(ValueError, match="the game is over"):
-            deed()
+            call()
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_copy_is_independent() -> None:
     game = Game(level="4200", seed=7)
     other = game.copy()
     other.play("fleet INTERNVM")
@@ -79,7 +79,7 @@ def test_a_copy_goes_its_own_way() -> None:
     assert game.replay().actions == ()
 
 
-def test_a_turn_from_a_snapshot_by_an_agent() -> None:
+def test_agent_plays_a_turn_from_a_snapshot() -> None:
     game = Game.restore(EMPTY)
     story = game.play_turn(make_agent("planner"))
     assert game.turn == EMPTY["turn"] + 1
@@ -90,18 +90,18 @@ def test_a_turn_from_a_snapshot_by_an_agent() -> None:
         game.replay()
 
 
-def test_an_agent_that_is_asked_cannot_see_the_dice() -> None:
-    class Peeping:
+def test_agent_cannot_see_the_dice() -> None:
+    class PeekingAgent:
         def act(self, games, masks, env_ids):  # type: ignore[no-untyped-def]
             self.dice = int(games["dice"][0])
             return masks.argmax(axis=1)
 
-    game, agent = Game(seed=3), Peeping()
+    game, agent = Game(seed=3), PeekingAgent()
     game.ask(agent)
     assert agent.dice != game.snapshot()["dice"]
 
 
-def test_replays_are_saved_loaded_and_gone_through(tmp_path: Path) -> None:
+def test_replay_is_saved_loaded_and_stepped_through(tmp_path: Path) -> None:
     game = Game(level="4200", seed=7)
     game.play("fleet INTERNVM")
     game.play("fleet AEGAEVM")
@@ -158,12 +158,12 @@ def test_unknown_keyword_is_a_type_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"seed": -1}, {"seed": 1.5}, {"level": "9999"}])
-def test_wrong_arguments_are_refused(arguments: dict[str, object]) -> None:
+def test_invalid_arguments_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"seed must be|tokens per Emperor"):
         Game(**arguments)  # type: ignore[arg-type]
 
 
-def test_a_rollout_is_played_from_the_front_door() -> None:
+def test_rollout_by_name_equals_rollout_by_agent() -> None:
     results = rollout("random", 5, level="4200", seed=3)
     assert [result.seed for result in results] == [3, 4, 5, 6, 7]
     again = rollout(make_agent("random"), range(3, 8), options=Options(level="4200"))

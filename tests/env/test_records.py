@@ -1,4 +1,4 @@
-"""Records from files: what play leads to is let through, anything else is refused before compiled code sees it."""
+"""Checks of game records from files: reachable positions are accepted, others are refused before they reach compiled code."""
 
 import re
 
@@ -18,8 +18,8 @@ from tetrarchia_env.options import Options
 VALUES = np.array([-(2**63), -(2**31), -2, -1, *range(60), 2**20, 2**31 - 1, 2**31, 2**47, 2**62, 2**63 - 1])
 
 
-def positions(options: Options, seeds: range, steps: range) -> Games:
-    """Of random games after so many steps each."""
+def random_positions(options: Options, seeds: range, steps: range) -> Games:
+    """Return the positions of random games after every third of the given steps."""
     games, masks = batch.new_games(options, np.array(seeds))
     rngs, kept = batch.rng_states(np.array(seeds, dtype=np.uint64)), []
     for number in steps:
@@ -30,7 +30,7 @@ def positions(options: Options, seeds: range, steps: range) -> Games:
 
 
 def mutated(games: Games, rng: np.random.Generator) -> Games:
-    """One to three numbers of each record are those of another record, or any."""
+    """Return the games with one to three numbers of each record replaced by those of another record or by arbitrary values."""
     words = games.copy().view(np.int64).reshape(len(games), -1)
     for row in words:
         for _ in range(rng.integers(1, 4)):
@@ -39,7 +39,7 @@ def mutated(games: Games, rng: np.random.Generator) -> Games:
     return words.reshape(-1).view(GAME)
 
 
-def is_let_through(game: Games) -> bool:
+def is_accepted(game: Games) -> bool:
     try:
         check_records(game, "file")
     except TetrarchiaError as error:
@@ -50,27 +50,27 @@ def is_let_through(game: Games) -> bool:
     return False
 
 
-def test_every_number_has_its_limits() -> None:
+def test_every_field_has_limits() -> None:
     assert GAME.names is not None
     assert set(LIMITS) == set(GAME.names)
 
 
 @pytest.mark.parametrize("options", [*ONE_BY_ONE.values(), *map(random_options, range(20))], ids=str)
-def test_all_that_play_leads_to_is_let_through(options: Options) -> None:
-    check_records(positions(options, range(40), range(300)), "file")
+def test_records_of_played_games_are_accepted(options: Options) -> None:
+    check_records(random_positions(options, range(40), range(300)), "file")
 
 
-def test_what_is_let_through_can_be_played() -> None:
-    rng, let_through = np.random.default_rng(14), 0
+def test_accepted_records_can_be_played() -> None:
+    rng, accepted = np.random.default_rng(14), 0
     for options in ONE_BY_ONE.values():
-        tried = mutated(positions(options, range(10), range(90)), rng)
-        games = tried[[is_let_through(tried[i : i + 1]) for i in range(len(tried))]]
+        tried = mutated(random_positions(options, range(10), range(90)), rng)
+        games = tried[[is_accepted(tried[i : i + 1]) for i in range(len(tried))]]
         masks = batch.legal_masks(games)
         assert (masks.any(axis=1) == ~batch.is_over(games)).all()
         batch.observe(games)
         batch.playout(games, masks, batch.rng_states(np.arange(len(games), dtype=np.uint64)), 100)
-        let_through += len(games)
-    assert let_through > 100
+        accepted += len(games)
+    assert accepted > 100
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_is_let_through_can_be_played() -> None:
         ("outcome", 1, "outcome: the game is not over"),
     ],
 )
-def test_a_record_that_is_no_game_is_refused_in_one_sentence(name: str, value: int, sentence: str) -> None:
+def test_invalid_record_is_refused_with_the_reason(name: str, value: int, sentence: str) -> None:
     games, _ = batch.new_games(Options(level="5300"), np.arange(3))
     games[name][1] = value
 
@@ -101,8 +101,8 @@ def test_a_record_that_is_no_game_is_refused_in_one_sentence(name: str, value: i
         check_records(games, "file")
 
 
-def test_a_state_is_checked_before_anything_changes() -> None:
-    """Three of three crafted files crashed the process; random bytes looped for ever."""
+def test_invalid_state_is_refused_and_changes_nothing() -> None:
+    """Unchecked, such states would crash the process or loop forever."""
     batched = BatchedGames(4, [Options()])
     batched.begin(range(4))
     before, rng = batched.state(), np.random.default_rng(1)
@@ -117,8 +117,8 @@ def test_a_state_is_checked_before_anything_changes() -> None:
     assert all((batched.state()[name] == before[name]).all() for name in before)
 
 
-def test_games_with_more_actions_do_not_fit_masks_of_the_base_game() -> None:
-    """The rules would write beyond the rows."""
+def test_state_with_more_actions_than_the_base_game_is_refused() -> None:
+    """Compiled code would write beyond the rows of the masks."""
     larger, base = BatchedGames(2, [Options(variants=["imperivm"])]), BatchedGames(2, [Options()], actions="base")
     larger.begin([1, 2])
     base.begin([1, 2])
@@ -127,7 +127,7 @@ def test_games_with_more_actions_do_not_fit_masks_of_the_base_game() -> None:
         base.set_state(larger.state())
 
 
-def test_finished_games_are_not_under_way() -> None:
+def test_state_with_finished_games_is_refused() -> None:
     batched = BatchedGames(2, [Options()])
     batched.begin([1, 2])
     state = batched.state()

@@ -1,4 +1,4 @@
-"""The Stable-Baselines3 API, and MaskablePPO really training on it."""
+"""The Stable-Baselines3 API, and training with MaskablePPO."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def legal(env: Any) -> np.ndarray:
     return np.array([np.flatnonzero(mask)[-1] for mask in env.env_method("action_masks")])
 
 
-def test_masks_are_served_for_all_games_at_once() -> None:
+def test_masks_of_all_games_are_returned_at_once() -> None:
     env = tetrarchia_v0.sb3_vec_env(6)
     env.reset()
     assert is_masking_supported(env)
@@ -37,7 +37,7 @@ def test_masks_are_served_for_all_games_at_once() -> None:
     assert (env.env_method("action_masks", indices=[4])[0] == masks[4]).all()
 
 
-def test_same_games_as_the_vector_face() -> None:
+def test_games_match_the_vector_api() -> None:
     env = tetrarchia_v0.sb3_vec_env(5, seed=9, reward="shaped", **EVERYTHING)
     many = tetrarchia_v0.vector_env(5, reward="shaped", autoreset_mode="SameStep", **EVERYTHING)
     seen, expected = env.reset(), many.reset(seed=9)[0]["observation"]
@@ -54,8 +54,8 @@ def test_same_games_as_the_vector_face() -> None:
             assert infos[i]["TimeLimit.truncated"] == truncations[i]
 
 
-@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")  # true, and compared here
-def test_episodes_are_told_as_monitor_tells_them() -> None:
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")  # intended: both are compared
+def test_episode_infos_equal_those_of_vec_monitor() -> None:
     env = tetrarchia_v0.sb3_vec_env(8, seed=1, level="4200")
     watched = VecMonitor(tetrarchia_v0.sb3_vec_env(8, seed=1, level="4200"), info_keywords=("outcome", "score", "turn"))
     env.reset()
@@ -76,8 +76,8 @@ def test_episodes_are_told_as_monitor_tells_them() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "steps"), [({}, 9), ({"copy": False}, 1)])
-def test_an_observation_stays_as_it_was(arguments: dict[str, Any], steps: int) -> None:
-    """With copy=False for one step more: SB3 keeps the last observation through it before it copies it."""
+def test_returned_observation_is_not_overwritten(arguments: dict[str, Any], steps: int) -> None:
+    """With copy=False it stays valid for one more step, since SB3 copies the last observation only after the next step."""
     env = tetrarchia_v0.sb3_vec_env(3, **arguments)
     seen = env.reset()
     kept = seen.copy()
@@ -105,8 +105,8 @@ def test_unknown_methods_and_attributes_are_refused() -> None:
         env.set_attr("level", "4211")
 
 
-class OnlyLegal(BaseCallback):
-    """Fails the training if an action was illegal under the mask it was drawn with."""
+class LegalActionsCallback(BaseCallback):
+    """A callback that fails if an action was illegal under the mask it was sampled with."""
 
     played = 0
 
@@ -124,7 +124,7 @@ def test_maskable_ppo_trains(arguments: dict[str, Any]) -> None:
     env = tetrarchia_v0.sb3_vec_env(16, seed=1, reward="shaped", **arguments)
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=128, n_epochs=2, seed=1, device="cpu", policy_kwargs={"net_arch": [32]})
     before = [parameter.clone() for parameter in model.policy.parameters()]
-    callback = OnlyLegal()
+    callback = LegalActionsCallback()
     model.learn(2048, callback=callback)
     assert callback.played == 2048
     assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))

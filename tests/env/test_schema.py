@@ -54,7 +54,7 @@ def test_invalid_data_is_refused_with_entry_and_allowed_values(data: Any, senten
 
 
 @pytest.mark.parametrize("name", ["x` - at `$.y", "` - at `$.army.z", "` - at `$[3]", "`", "$[...]"])
-def test_names_that_look_like_a_path(name: str) -> None:
+def test_unknown_name_that_looks_like_a_path_is_refused(name: str) -> None:
     with pytest.raises(TetrarchiaError, match=r"^position") as refusal:
         validate({**GOOD, name: 1}, Position, "position:")
     assert "\n" not in str(refusal.value)

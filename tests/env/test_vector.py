@@ -1,4 +1,4 @@
-"""Many games in one call are as many single games, one after the other in each environment."""
+"""The vector API: batched games equal single games, and each environment plays one game after another."""
 
 import copy
 import pickle
@@ -21,19 +21,19 @@ from tetrarchia_env.options import Options
 
 
 def choose(masks: NDArray[np.int8], step: int) -> NDArray[np.int64]:
-    """A legal action in each row, not always the same one."""
+    """Return a random legal action for each row."""
     weights = np.random.default_rng(step).random(masks.shape)
     return (masks * weights).argmax(axis=1)
 
 
 def vector_of(options: Options, number: int, **more: Any) -> TetrarchiaVector:
-    """With the next game in the same step, and no illegal action."""
+    """Return a vector environment that resets in the same step and raises on illegal actions."""
     return tetrarchia_v0.vector_env(number, autoreset_mode="SameStep", illegal="raise", **options.arguments(), **more)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_batch_equals_single_games(seed: int) -> None:
-    """Observation, mask, reward, end and info of each environment's first game, byte for byte; AEC and Gymnasium alike."""
+    """Compare observations, masks, rewards, ends and agents of each environment's first game with the AEC API."""
     options = random_options(seed)
     many = vector_of(options, 4, reward="shaped")
     seen, info = many.reset(seed=seed)
@@ -61,7 +61,7 @@ def test_batch_equals_single_games(seed: int) -> None:
     raise AssertionError("the games did not end")
 
 
-def test_gymnasium_and_batch_see_the_same() -> None:
+def test_first_observation_equals_the_gymnasium_api() -> None:
     for options in ONE_BY_ONE.values():
         env = gymnasium.make("Tetrarchia-v0", **options.arguments())
         seen, _ = env.reset(seed=5)
@@ -70,7 +70,7 @@ def test_gymnasium_and_batch_see_the_same() -> None:
         assert seen["action_mask"].tobytes() == many["action_mask"][0].tobytes()
 
 
-def test_ended_game_is_followed_by_the_next_and_told() -> None:
+def test_finished_game_is_reset_in_the_same_step_and_reported() -> None:
     many = vector_of(Options(max_turns=2), 8)
     seen, _ = many.reset(seed=3)
     steps = np.zeros(8, dtype=int)
@@ -96,7 +96,7 @@ def test_ended_game_is_followed_by_the_next_and_told() -> None:
     assert many.batched.episodes["rng"].min() > 0
 
 
-def test_lanes_go_on_the_same_from_the_same_seed() -> None:
+def test_same_seed_and_actions_give_the_same_games() -> None:
     def play() -> bytes:
         many = vector_of(Options(level=["4200", "5300"]), 16)
         seen, _ = many.reset(seed=11)
@@ -107,8 +107,8 @@ def test_lanes_go_on_the_same_from_the_same_seed() -> None:
     assert play() == play()
 
 
-def test_next_game_of_a_lane_has_other_dice() -> None:
-    """An RNG state must not run on into the dice of the next game."""
+def test_next_game_of_an_environment_has_other_dice() -> None:
+    """Each game of an environment begins with a different RNG state."""
     many = vector_of(Options(), 64)
     seen, _ = many.reset(seed=0)
     states = [many.batched.episodes["rng"].copy()]
@@ -119,7 +119,7 @@ def test_next_game_of_a_lane_has_other_dice() -> None:
     assert len(different) > 64 * 2
 
 
-def test_wrong_seeds_are_refused() -> None:
+def test_invalid_seeds_are_refused() -> None:
     many = vector_of(Options(), 2)
     for wrong, sentence in ((-1, "seed must be an integer"), ([1], "2 numbers; got 1"), ([1, -1], "got -1")):
         with pytest.raises(ValueError, match=sentence):
@@ -129,7 +129,7 @@ def test_wrong_seeds_are_refused() -> None:
             env.reset(seed=-1)
 
 
-def test_each_game_is_drawn() -> None:
+def test_each_game_is_rendered() -> None:
     many = vector_of(Options(), 3, render_mode="ansi")
     many.reset(seed=1)
     boards = many.render()
@@ -137,7 +137,7 @@ def test_each_game_is_drawn() -> None:
     assert len(set(boards)) == 3
 
 
-def test_levels_of_a_list_are_all_drawn() -> None:
+def test_every_level_of_a_list_is_drawn() -> None:
     many = vector_of(Options(level=["4200", "4211", "5322"]), 300)
     many.reset(seed=1)
     levels, counts = np.unique(many.batched.games["level"], axis=0, return_counts=True)
@@ -145,7 +145,7 @@ def test_levels_of_a_list_are_all_drawn() -> None:
     assert counts.min() > 60
 
 
-def test_games_begin_from_starts_with_new_dice() -> None:
+def test_games_begin_from_initial_states_with_new_dice() -> None:
     start = snapshot(position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}))
     many = vector_of(Options(), 200, initial_states=[start], initial_state_share=0.5)
     many.reset(seed=2)
@@ -157,7 +157,7 @@ def test_games_begin_from_starts_with_new_dice() -> None:
     assert {game.tobytes() for game in same_but_dice} == {position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}).tobytes()}
 
 
-def test_starts_can_be_withdrawn() -> None:
+def test_initial_states_can_be_removed() -> None:
     many = vector_of(Options(), 50, initial_states=[snapshot(position())])
     many.batched.set_initial_states([])
     many.reset(seed=2)
@@ -165,7 +165,7 @@ def test_starts_can_be_withdrawn() -> None:
 
 
 @pytest.mark.parametrize("variants", [(), ("mare_nostrvm", "diarchia", "the_great")])
-def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> None:
+def test_base_actions_suffice_without_variants_that_add_actions(variants: tuple[str, ...]) -> None:
     base = tetrarchia_v0.vector_env(20, actions="base", variants=variants, modules=["goths"])
     whole = tetrarchia_v0.vector_env(20, variants=variants, modules=["goths"])
     assert base.single_action_space.n == BASE_ACTIONS == 109
@@ -193,12 +193,12 @@ def test_base_actions_are_enough_where_they_are(variants: tuple[str, ...]) -> No
         ({"level": "1234"}, "tokens per Emperor"),
     ],
 )
-def test_wrong_argument_is_refused(arguments: dict[str, Any], sentence: str) -> None:
+def test_invalid_argument_is_refused(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         tetrarchia_v0.vector_env(**{"num_envs": 2} | arguments)
 
 
-def test_finished_or_richer_starts_are_refused() -> None:
+def test_initial_state_that_is_finished_or_needs_more_actions_is_refused() -> None:
     games, masks = batch.new_games(Options(), 1)
     batch.playout(games, masks, np.array([1], dtype=np.uint64), steps=10_000)
     with pytest.raises(ValueError, match="must be running"):
@@ -208,7 +208,7 @@ def test_finished_or_richer_starts_are_refused() -> None:
         tetrarchia_v0.vector_env(2, actions="base", initial_states=[snapshot(rich)])
 
 
-def test_illegal_action_leaves_all_lanes_untouched() -> None:
+def test_illegal_action_leaves_all_games_unchanged() -> None:
     many = vector_of(Options(), 3)
     seen, _ = many.reset(seed=1)
     before = many.batched.games.tobytes() + many.batched.episodes.tobytes()
@@ -219,7 +219,7 @@ def test_illegal_action_leaves_all_lanes_untouched() -> None:
     assert many.batched.games.tobytes() + many.batched.episodes.tobytes() == before
 
 
-def test_copies_and_pickles_go_on_alike() -> None:
+def test_copies_and_pickles_continue_identically() -> None:
     many = vector_of(Options(), 5)
     seen, _ = many.reset(seed=1)
     others = [copy.deepcopy(many), pickle.loads(pickle.dumps(many))]
@@ -228,7 +228,7 @@ def test_copies_and_pickles_go_on_alike() -> None:
     assert [other.step(actions)[0]["observation"].tobytes() for other in others] == [after, after]
 
 
-def test_observation_given_out_stays_as_it_was() -> None:
+def test_returned_observation_is_not_overwritten() -> None:
     many = vector_of(Options(), 5)
     seen, _ = many.reset(seed=1)
     kept = {name: array.copy() for name, array in seen.items()}
@@ -238,7 +238,7 @@ def test_observation_given_out_stays_as_it_was() -> None:
     assert all((seen[name] == kept[name]).all() for name in seen)
 
 
-def test_several_sets_of_rules_share_the_environments_in_blocks() -> None:
+def test_sets_of_rules_are_assigned_to_blocks_of_environments() -> None:
     rules = [{"level": "4200"}, {"scenario": "danube_wars"}, {"level": ["5300", "4222"], "variants": ["imperivm"]}]
     together = tetrarchia_v0.vector_env(6, rules=rules)
     obs, _ = together.reset(seed=4)
@@ -258,7 +258,7 @@ def test_several_sets_of_rules_share_the_environments_in_blocks() -> None:
     [[0], [0] * 5, 0, [8.9] * 4, ["0"] * 4, [True] * 4, [[0]] * 4, None, [None] * 4],
     ids=["one", "five", "scalar", "floats", "texts", "bools", "nested", "none", "nones"],
 )
-def test_actions_of_another_number_shape_or_kind_are_refused(actions: Any) -> None:
+def test_actions_of_the_wrong_number_shape_or_type_are_refused(actions: Any) -> None:
     """Compiled code would read beyond the end of a shorter array."""
     env = vector_of(Options(), 4)
     env.reset(seed=1)
@@ -271,7 +271,7 @@ def test_actions_of_another_number_shape_or_kind_are_refused(actions: Any) -> No
     assert env.batched.games.tobytes() == before
 
 
-def test_state_goes_on_exactly() -> None:
+def test_restored_state_continues_identically() -> None:
     one, other = vector_of(Options(), 4, reward="shaped"), vector_of(Options(), 4, reward="shaped")
     obs, _ = one.reset(seed=1)
     for step in range(60):

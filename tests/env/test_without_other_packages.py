@@ -72,14 +72,14 @@ assert tetrarchia_env.Game.from_replay(game.replay()).outcome == game.outcome
 
 
 @pytest.fixture(name="packages", scope="module")
-def only_the_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment_package_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
     shutil.copytree(ROOT / "tetrarchia_env", folder / "tetrarchia_env", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
 @pytest.mark.parametrize("api", GAMES)
-def test_a_game_is_played(api: str, packages: Path) -> None:
+def test_game_is_played_without_the_other_packages(api: str, packages: Path) -> None:
     if api == "sb3_vec_env":
         pytest.importorskip("stable_baselines3")
     script = f"import sys\nsys.path.insert(0, {str(packages)!r})\n{BLOCKED}\n{GAMES[api]}\nprint(tetrarchia_env.__file__)"

@@ -1,4 +1,4 @@
-"""The choices of `play`: costs, odds, parsing of typed texts, undo."""
+"""The choices of `play`: costs, odds, parsing of input, and undo."""
 
 import random
 import re
@@ -17,26 +17,26 @@ from tetrarchia_env.game import Game
 from tetrarchia_env.notation import legal_actions, snapshot
 
 
-def offered(**changes: object) -> dict[str, Choice]:
+def choices_at(**changes: object) -> dict[str, Choice]:
     return {choice.text: choice for choice in choices(position(**changes))}
 
 
-def test_costs_are_those_of_the_rules() -> None:
-    costs = {text: choice.cost for text, choice in offered(tokens={"GALATIA": "revolt"}).items()}
+def test_costs_match_the_rules() -> None:
+    costs = {text: choice.cost for text, choice in choices_at(tokens={"GALATIA": "revolt"}).items()}
     assert costs["move GALATIA"] == "2 IP"
     assert costs["secure"] == "1 IP"
     assert costs["end"] == ""
 
 
 def test_powers_cost_a_token_and_may_gain_ip() -> None:
-    maximian = offered(emperor="maximian", rules={"variants": ["imperivm"]})
+    maximian = choices_at(emperor="maximian", rules={"variants": ["imperivm"]})
     assert maximian["imperivm"].cost == "1 token, gains 1 IP"
-    diocletian = offered(rules={"variants": ["patres_patriae"]})
+    diocletian = choices_at(rules={"variants": ["patres_patriae"]})
     assert diocletian["take"].cost == "gains 1 IP"
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_choices_are_the_legal_actions_with_their_real_costs(seed: int) -> None:
+def test_choices_are_the_legal_actions_with_correct_costs(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
     while not game.is_over and len(game.moves) < 120:
         offer = choices(game.position)
@@ -61,7 +61,7 @@ def test_choices_are_the_legal_actions_with_their_real_costs(seed: int) -> None:
         ("dux attack PIRATES", {"pirates": "AEGAEVM", "dux": "SYRIA", "rules": {"modules": ["dux", "pirates"]}}),
     ],
 )
-def test_odds_are_those_of_the_dice(text: str, changes: dict[str, object]) -> None:
+def test_odds_match_all_36_rolls(text: str, changes: dict[str, object]) -> None:
     shares = {"win": 0, "draw": 0, "loss": 0}
     for dice in product(range(1, 7), repeat=2):
         after = play(position(dice=dice, **changes), text)
@@ -69,12 +69,12 @@ def test_odds_are_those_of_the_dice(text: str, changes: dict[str, object]) -> No
         figure_left = after["dux"] != "gone" if text.startswith("dux") else after["emperors"]["diocletian"] is not None
         shares["loss" if not figure_left else "draw" if foes_left else "win"] += 1
     win, loss = round(100 * shares["win"] / 36), round(100 * shares["loss"] / 36)
-    assert offered(**changes)[text].odds == f"win {win}% draw {100 - win - loss}% loss {loss}%"
+    assert choices_at(**changes)[text].odds == f"win {win}% draw {100 - win - loss}% loss {loss}%"
 
 
-def test_block_is_offered_with_the_odds_of_the_combat() -> None:
+def test_block_and_accept_show_cost_and_odds() -> None:
     game = position(
-        dice=(1, 1, 6),  # I 1, then the broken link
+        dice=(1, 1, 6),  # the roll I 1, then the die for the broken link
         emperors={"constantius": "BELGICA"},
         armies=[["BRITANNIA", "II", "army"]],
         rules={"variants": ["imperivm"]},

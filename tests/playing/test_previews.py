@@ -1,4 +1,4 @@
-"""What is shown of an action before it is taken agrees with the rules."""
+"""Previews of actions: combat values and places agree with the rules."""
 
 import random
 
@@ -15,7 +15,7 @@ from tetrarchia_env.notation import action_id, legal_actions
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_R5_2_the_chains_shown_are_those_that_count(seed: int) -> None:
+def test_R5_2_chains_of_a_preview_match_the_combat_values(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
     while not game.is_over and len(game.moves) < 150:
         record = game.position[0]
@@ -33,7 +33,7 @@ def test_R5_2_the_chains_shown_are_those_that_count(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_action_with_a_space_or_zone_in_its_text_is_shown_there(seed: int) -> None:
+def test_preview_is_placed_at_the_space_or_zone_of_its_action(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
     while not game.is_over and len(game.moves) < 150:
         for preview in previews(game.position):

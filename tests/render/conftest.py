@@ -1,4 +1,4 @@
-"""What the tests of pages share: a browser."""
+"""A browser fixture for the tests of pages."""
 
 from collections.abc import Iterator
 

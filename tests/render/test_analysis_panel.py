@@ -1,4 +1,4 @@
-"""What an agent thinks, on the replay page: words, curve and marks; in a real browser they follow the game."""
+"""Position analysis on the replay page: texts, curve and marks, also in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import replay_page
 
 ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
-WORST = (7, 30, 2)  # decisions of the game below, the worst first
+WORST = (7, 30, 2)  # indices of decisions of the example game, worst first
 PHONES = [(360, 640), (390, 844), (844, 390)]
 
 
 @cache
 def replay() -> Replay:
-    """43 actions in 9 turns; Rome falls."""
+    """Return a game of 43 actions in 9 turns in which Rome falls."""
     return random_replay(Options(), 11, 1000)
 
 
@@ -36,7 +36,7 @@ def frames() -> tuple[Frame, ...]:
 
 @cache
 def analysis() -> GameAnalysis:
-    """Made up: the chance falls evenly from 86 % to 0; dice cost 3 % in every decision, choices gain 1 %."""
+    """Return an invented analysis: the win probability falls evenly from 86 % to 0; dice cost 3 % per decision, choices gain 1 %."""
     return GameAnalysis("ppo", tuple(decision(k) for k in range(len(frames()) - 1)))
 
 
@@ -54,7 +54,7 @@ def page() -> str:
 
 
 class Tags(HTMLParser):
-    """The names of all elements."""
+    """A parser that collects the tag names of all elements."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_made_up_analysis_sums_up() -> None:
+def test_example_analysis_is_consistent() -> None:
     found = analysis()
 
     assert found.win_probabilities == pytest.approx([k / 50 for k in range(43, -1, -1)])
@@ -86,22 +86,22 @@ def test_the_made_up_analysis_sums_up() -> None:
         (0.004, -0.004, "neither the dice nor the choices changed much"),
     ],
 )
-def test_a_sentence_tells_what_dice_and_choices_did(luck: float, choice: float, sentence: str) -> None:
+def test_split_sentence_describes_the_effect_of_dice_and_choices(luck: float, choice: float, sentence: str) -> None:
     assert plain(split_sentence(luck, choice)) == sentence
 
 
-def test_a_choice_is_compared_with_the_best_of_the_likeliest() -> None:
+def test_choice_is_compared_with_the_best_likely_action() -> None:
     assert plain(regret_sentence(analysis().decisions[WORST[0]])) == "20 % worse than end"
     assert analysis().decisions[0].regret == 0
 
 
-def test_no_more_is_marked_than_was_worse() -> None:
+def test_only_choices_with_regret_are_marked_as_worst() -> None:
     good = GameAnalysis("ppo", tuple(decision(k) for k in range(7)))
 
     assert good.worst == (2,)
 
 
-def test_the_page_has_curve_turns_and_marks() -> None:
+def test_page_has_curve_turns_and_marks() -> None:
     text = plain(page())
 
     line = re.search(r'class="line" d="M([^"]+)"', text)
@@ -113,14 +113,14 @@ def test_the_page_has_curve_turns_and_marks() -> None:
     assert "by ppo: 86 % at first, 0 % at the end" in text
 
 
-def test_without_an_analysis_the_page_has_nothing_of_it() -> None:
+def test_page_without_analysis_has_no_analysis_elements() -> None:
     text = replay_page(frames(), "A game")
 
     for part in ('id="curve"', 'id="analysis"', 'class="luck"', "event mistake"):
         assert part not in text
 
 
-def test_all_words_of_an_analysis_are_escaped() -> None:
+def test_texts_of_an_analysis_are_escaped() -> None:
     wild = Advice(0, ATTACK, 0.5, 1.0, 0.0)
     decisions = tuple(replace(one, top_actions=(wild,)) for one in analysis().decisions)
 
@@ -130,18 +130,18 @@ def test_all_words_of_an_analysis_are_escaped() -> None:
     assert tags.count("script") == 2
 
 
-def test_the_analysis_must_be_of_this_game() -> None:
+def test_analysis_of_another_game_is_refused() -> None:
     with pytest.raises(ValueError, match="43 decisions, but the game has 5"):
         replay_page(frames()[:6], "A game", analysis())
 
 
-def test_a_game_without_a_decision_has_a_page_too() -> None:
+def test_game_without_decisions_has_a_page_without_curve() -> None:
     assert 'id="curve"' not in replay_page(frames()[:1], "A game", GameAnalysis("ppo", ()))
 
 
 @pytest.fixture
 def window(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
-    """The page in a window of a desktop; the console stays empty."""
+    """Open the page at desktop size; check afterwards that the console has no errors."""
     (tmp_path / "page.html").write_text(page(), encoding="utf-8")
     chromium.resize(1280, 800)
     chromium.open((tmp_path / "page.html").as_uri())
@@ -149,33 +149,33 @@ def window(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
     assert chromium.console_errors() == []
 
 
-def words(window: Browser, selector: str) -> str:
+def text_of(window: Browser, selector: str) -> str:
     return plain(window.run(f"document.querySelector('{selector}').textContent"))
 
 
 @pytest.mark.slow
 def test_analysis_and_curve_follow_the_game(window: Browser) -> None:
-    assert words(window, "#analysis .chance") == "86 % chance to win"
+    assert text_of(window, "#analysis .chance") == "86 % chance to win"
     window.press("Right", "Right", "Right")
-    assert words(window, "#analysis .chance") == "80 % chance to win"
+    assert text_of(window, "#analysis .chance") == "80 % chance to win"
     assert window.run("cursor.getAttribute('transform')") == "translate(3)"
-    assert words(window, ".likeliest .played").startswith("< 20 %" + str(frames()[4].action))
-    assert words(window, "#log [aria-current] .mistake") == "one of the three worst choices: 5 % worse than end"
-    assert "worst choices" in words(window, "#live")
+    assert text_of(window, ".likeliest .played").startswith("< 20 %" + str(frames()[4].action))
+    assert text_of(window, "#log [aria-current] .mistake") == "one of the three worst choices: 5 % worse than end"
+    assert "worst choices" in text_of(window, "#live")
     window.press("End")
-    assert words(window, "#analysis .chance") == "0 % chance to win"
+    assert text_of(window, "#analysis .chance") == "0 % chance to win"
     assert window.run("document.querySelector('.likeliest')") is None
 
 
 @pytest.mark.slow
-def test_a_click_on_the_curve_leads_there(window: Browser) -> None:
-    window.click("#curve")  # in its middle
+def test_click_on_the_curve_jumps_to_that_position(window: Browser) -> None:
+    window.click("#curve")  # clicks the center
 
     assert abs(window.run("current") - 21.5) < 2
 
 
 @pytest.mark.slow
-def test_the_curve_is_as_wide_as_the_way_of_the_sliders_thumb(window: Browser) -> None:
+def test_curve_is_as_wide_as_the_range_of_the_slider_thumb(window: Browser) -> None:
     slider, curve = (window.run(f"(({{left, right}}) => [left, right])({name}.getBoundingClientRect())") for name in ("slider", "curve"))
 
     assert curve == [slider[0] + 8, slider[1] - 8]
@@ -183,7 +183,7 @@ def test_the_curve_is_as_wide_as_the_way_of_the_sliders_thumb(window: Browser) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), PHONES)
-def test_on_a_phone_curve_and_controls_are_in_sight(window: Browser, width: int, height: int) -> None:
+def test_curve_and_controls_are_visible_on_a_phone(window: Browser, width: int, height: int) -> None:
     window.resize(width, height, phone=True)
 
     for key in ("Home", "End", "PageUp"):
@@ -193,8 +193,8 @@ def test_on_a_phone_curve_and_controls_are_in_sight(window: Browser, width: int,
 
 
 @pytest.mark.slow
-def test_a_kept_game_is_analysed_by_the_command(chromium: Browser, tmp_path: Path) -> None:
-    """The acceptance: a replay file, its curve, and the three worst choices, as `ppo` sees them."""
+def test_replay_command_analyses_a_saved_game(chromium: Browser, tmp_path: Path) -> None:
+    """The page of a replay file has the curve and the three worst choices according to `ppo`."""
     pytest.importorskip("torch")
     from tetrarchia_app.cli.app import run
 
@@ -206,8 +206,8 @@ def test_a_kept_game_is_analysed_by_the_command(chromium: Browser, tmp_path: Pat
     assert code == 0
     assert chromium.run("document.querySelectorAll('#curve .dot').length") == 3
     assert chromium.run("document.querySelectorAll('#log .mistake').length") == 3
-    assert re.fullmatch(r"\d+ % chance to win", words(chromium, "#analysis .chance"))
+    assert re.fullmatch(r"\d+ % chance to win", text_of(chromium, "#analysis .chance"))
     assert chromium.run("document.querySelectorAll('.likeliest tbody tr').length") >= 3
     chromium.press("End")
-    assert words(chromium, "#analysis .chance") == "0 % chance to win"
+    assert text_of(chromium, "#analysis .chance") == "0 % chance to win"
     assert chromium.console_errors() == []

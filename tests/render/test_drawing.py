@@ -1,4 +1,4 @@
-"""The drawing: golden pictures, every piece where it belongs and nowhere else, words that really appear.
+"""The SVG drawing: golden pictures, positions of pieces, texts, and geometry of the map.
 
 `PYTHONPATH=tests python tests/render/test_drawing.py` rewrites the golden pictures; inspect the difference before you commit it.
 """
@@ -62,7 +62,7 @@ POSITIONS: dict[str, dict[str, Any]] = {
 
 
 def outline(svg: str) -> list[str]:
-    """A line an element: what it is, where, and what it says; colours are left to taste."""
+    """Return one line per element with its tag, geometry and text; colours are not compared."""
     kept = ("class", "transform", "x", "y", "cx", "cy", "x1", "y1", "x2", "y2", "width", "height")
     lines = []
     for element in ElementTree.fromstring(svg).iter():
@@ -72,25 +72,25 @@ def outline(svg: str) -> list[str]:
 
 
 def golden_lines(name: str) -> list[str]:
-    """Of the ground once, and of each position only what lies over it."""
+    """Return the outline of the ground, or of a position without the ground."""
     if name == "ground":
         return outline(document(ground(), 1200))
     return outline(draw_svg(POSITIONS[name], story=STORY, dice="IV 3, III").replace(ground(), ""))
 
 
 @pytest.mark.parametrize("name", ["ground", *POSITIONS])
-def test_picture_is_the_one_kept(name: str) -> None:
+def test_picture_equals_the_golden_picture(name: str) -> None:
     assert golden_lines(name) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
 def pieces(snapshot: dict[str, Any]) -> set[tuple[str, str, str]]:
-    """Class, kind and place of all pieces in the picture."""
+    """Return class, kind and place of all pieces in the picture."""
     found = ElementTree.fromstring(draw_svg(snapshot)).iter()
     moving = [one.attrib for one in found if one.get("class") in ("token", "figure", "army", "ship")]
     return {(one["class"], one["data-kind"], one.get("data-space") or one["data-zone"]) for one in moving}
 
 
-def rng_states(svg: str) -> list[str]:
+def texts_of(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")]
 
 
@@ -99,23 +99,23 @@ def test_empty_board_shows_no_piece() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_token_is_drawn_where_it_lies(kind: str) -> None:
+def test_token_is_drawn_in_its_space(kind: str) -> None:
     for name in NAMES:
         assert pieces(changed(tokens={name: kind})) == {("token", kind, name)}
 
 
 @pytest.mark.parametrize("emperor", EMPERORS)
-def test_emperor_is_drawn_where_he_stands(emperor: str) -> None:
+def test_emperor_is_drawn_in_his_space(emperor: str) -> None:
     assert pieces(changed(emperors=dict.fromkeys(EMPERORS) | {emperor: "ASIA"})) == {("figure", emperor, "ASIA")}
 
 
 @pytest.mark.parametrize(("dux", "seen"), [("ASIA", {("figure", "dux", "ASIA")}), ("available", set()), ("gone", set()), (None, set())])
-def test_dux_is_drawn_where_he_stands(dux: str | None, seen: set[tuple[str, str, str]]) -> None:
+def test_dux_is_drawn_only_when_on_the_board(dux: str | None, seen: set[tuple[str, str, str]]) -> None:
     assert pieces(changed(dux=dux)) == seen
 
 
 @pytest.mark.parametrize("kind", ["army", "goths", "rebel"])
-def test_army_is_drawn_where_it_stands(kind: str) -> None:
+def test_army_is_drawn_in_its_space(kind: str) -> None:
     assert pieces(changed(armies=[["SARMATIA", "IV", kind]])) == {("army", kind, "SARMATIA")}
 
 
@@ -126,68 +126,68 @@ def test_ships_are_drawn_in_their_zone(zone: str) -> None:
     assert pieces(changed(pirates="gone")) == set()
 
 
-def classes(svg: str, name: str) -> list[dict[str, str]]:
+def elements_of_class(svg: str, name: str) -> list[dict[str, str]]:
     return [element.attrib for element in ElementTree.fromstring(svg).iter() if element.get("class") == name]
 
 
 @pytest.mark.parametrize("border", BORDERS)
 def test_border_is_marked_as_secured_only_by_an_emperors_token(border: str) -> None:
     for kind in KINDS:
-        assert len(classes(draw_svg(changed(tokens={border: kind})), "secured")) == (kind in EMPERORS)
-    assert not classes(draw_svg(changed(tokens={"ASIA": "galerius"})), "secured")
+        assert len(elements_of_class(draw_svg(changed(tokens={border: kind})), "secured")) == (kind in EMPERORS)
+    assert not elements_of_class(draw_svg(changed(tokens={"ASIA": "galerius"})), "secured")
 
 
 def test_ground_shows_the_whole_board() -> None:
     svg = document(ground(), 1200)
-    assert [one["data-space"] for one in classes(svg, "name")] == NAMES
-    assert {one["data-space"] for one in classes(svg, "province") + classes(svg, "border")} == set(NAMES)
-    assert [one["data-emperor"] for one in classes(svg, "capital")].count(" ".join(EMPERORS)) == 1
-    assert {one["data-emperor"] for one in classes(svg, "capital")} == {*EMPERORS, " ".join(EMPERORS)}
-    assert len(classes(svg, "broken")) == np.count_nonzero(BOARD.links == BROKEN) / 2
-    assert len(classes(svg, "normal")) == np.count_nonzero(BOARD.links) / 2 - len(classes(svg, "broken"))
-    assert len(classes(svg, "region")) == len(BOARD.regions)
+    assert [one["data-space"] for one in elements_of_class(svg, "name")] == NAMES
+    assert {one["data-space"] for one in elements_of_class(svg, "province") + elements_of_class(svg, "border")} == set(NAMES)
+    assert [one["data-emperor"] for one in elements_of_class(svg, "capital")].count(" ".join(EMPERORS)) == 1
+    assert {one["data-emperor"] for one in elements_of_class(svg, "capital")} == {*EMPERORS, " ".join(EMPERORS)}
+    assert len(elements_of_class(svg, "broken")) == np.count_nonzero(BOARD.links == BROKEN) / 2
+    assert len(elements_of_class(svg, "normal")) == np.count_nonzero(BOARD.links) / 2 - len(elements_of_class(svg, "broken"))
+    assert len(elements_of_class(svg, "region")) == len(BOARD.regions)
     for row, numeral in enumerate(NUMERALS):
-        arrows = [one for one in classes(svg, "arrow") if one["data-region"] == numeral]
+        arrows = [one for one in elements_of_class(svg, "arrow") if one["data-region"] == numeral]
         assert len(arrows) == np.count_nonzero(BOARD.next_step[row] >= 0)
 
 
 def test_ground_names_every_space_zone_and_region() -> None:
-    said = " ".join(rng_states(document(ground(), 1200)))
+    said = " ".join(texts_of(document(ground(), 1200)))
     for name in (*NAMES, *BOARD.zones, *BOARD.regions):
         assert name in said
 
 
-def test_panel_says_what_the_game_is_at() -> None:
-    said = rng_states(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
+def test_panel_shows_the_state_of_the_game() -> None:
+    said = texts_of(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
     for phrase in ("Turn 9", "Roman phase", "4 IP", "1 of 6", "IV 3, III", "galerius must move on", STORY[0], "\N{MINUS SIGN}2", "ACHAEA"):
         assert phrase in said
-    assert "THE EMPIRE IS SAVED" in rng_states(draw_svg(POSITIONS["won"]))
-    assert "ROME HAS FALLEN" in rng_states(draw_svg(POSITIONS["lost"]))
-    assert "decides" in rng_states(draw_svg(POSITIONS["block"]))
+    assert "THE EMPIRE IS SAVED" in texts_of(draw_svg(POSITIONS["won"]))
+    assert "ROME HAS FALLEN" in texts_of(draw_svg(POSITIONS["lost"]))
+    assert "decides" in texts_of(draw_svg(POSITIONS["block"]))
 
 
 @pytest.mark.parametrize("outcome", ["won", "rome fell", "reserve empty", "truncated"])
-def test_only_a_running_game_has_someone_at_turn(outcome: str) -> None:
-    assert not classes(draw_svg(changed(outcome=outcome, phase="over")), "active")
-    assert len(classes(draw_svg(changed()), "active")) == 1
+def test_finished_game_has_no_active_emperor(outcome: str) -> None:
+    assert not elements_of_class(draw_svg(changed(outcome=outcome, phase="over")), "active")
+    assert len(elements_of_class(draw_svg(changed()), "active")) == 1
 
 
 @pytest.mark.parametrize("emperor", EMPERORS)
-def test_panel_highlights_whose_turn_it_is(emperor: str) -> None:
+def test_panel_highlights_the_emperor_whose_turn_it_is(emperor: str) -> None:
     rows = [element for element in ElementTree.fromstring(draw_svg(changed(emperor=emperor))).iter() if element.get("class") == "row"]
     marked = [row.get("data-emperor") for row in rows if any(part.get("class") == "active" for part in row.iter())]
     assert marked == [emperor]
 
 
 def test_long_story_shows_its_newest_lines() -> None:
-    said = rng_states(draw_svg(changed(), story=[f"event {number}" for number in range(100)]))
+    said = texts_of(draw_svg(changed(), story=[f"event {number}" for number in range(100)]))
     assert "event 99" in said
     assert "event 90" in said
     assert "event 1" not in said
 
 
 @pytest.mark.parametrize("strange", ["<b>&\"'", "a\x1b[31m\x00b", "\ud800", "x" * 300])
-def test_strange_words_leave_the_picture_whole(strange: str) -> None:
+def test_unusual_characters_give_valid_svg(strange: str) -> None:
     svg = draw_svg(changed(), story=[strange], dice=strange)
     assert ElementTree.fromstring(svg.encode()).tag.endswith("svg")
 
@@ -198,8 +198,8 @@ def test_width_below_one_is_refused(width: int) -> None:
         draw_svg(changed(), width=width)
 
 
-def inside(point: Point, corners: Sequence[Point]) -> bool:
-    """Whether a line to the right crosses the outline an odd number of times."""
+def is_inside(point: Point, corners: Sequence[Point]) -> bool:
+    """Return whether a ray to the right of the point crosses the outline an odd number of times."""
     x, y = point
     sides = zip(corners, (*corners[1:], corners[0]), strict=True)
     return sum((y1 > y) != (y2 > y) and x < x1 + (x2 - x1) * (y - y1) / (y2 - y1) for (x1, y1), (x2, y2) in sides) % 2 == 1
@@ -209,30 +209,30 @@ LAND = (coasts.MAINLAND, coasts.BRITAIN, *coasts.ITALIAN_ISLANDS.values(), *coas
 WATER = (coasts.BLACK_SEA, coasts.RED_SEA)
 
 
-def on_land(point: Point) -> bool:
-    return any(inside(point, shape) for shape in LAND) and not any(inside(point, shape) for shape in WATER)
+def is_on_land(point: Point) -> bool:
+    return any(is_inside(point, shape) for shape in LAND) and not any(is_inside(point, shape) for shape in WATER)
 
 
 @pytest.mark.parametrize("space", range(SPACES), ids=NAMES)
 def test_spaces_lie_on_land(space: int) -> None:
-    assert on_land(tuple(BOARD.xy[space].tolist()))
+    assert is_on_land(tuple(BOARD.xy[space].tolist()))
 
 
 @pytest.mark.parametrize("zone", range(3), ids=BOARD.zones)
 def test_zones_lie_in_the_sea(zone: int) -> None:
-    assert not on_land(tuple(BOARD.zone_xy[zone].tolist()))
+    assert not is_on_land(tuple(BOARD.zone_xy[zone].tolist()))
 
 
 @pytest.mark.parametrize("space", range(ROMAN_PROVINCES), ids=NAMES[:ROMAN_PROVINCES])
-def test_provinces_lie_in_the_tint_of_their_region(space: int) -> None:
+def test_provinces_lie_in_the_tinted_area_of_their_region(space: int) -> None:
     place, region = tuple(BOARD.xy[space].tolist()), int(BOARD.region[space])
-    islands = any(inside(place, shape) for shape in coasts.ITALIAN_ISLANDS.values())
-    tinted = [number for number, shape in coasts.REGIONS.items() if inside(place, shape)]
+    islands = any(is_inside(place, shape) for shape in coasts.ITALIAN_ISLANDS.values())
+    tinted = [number for number, shape in coasts.REGIONS.items() if is_inside(place, shape)]
     assert (region == 0) if islands else tinted == [region]
 
 
 def name_boxes() -> Iterator[tuple[str, float, float, float, float]]:
-    """Left, top, right and bottom of each line of a name."""
+    """Yield space name, left, top, right and bottom of each line of a name on the map."""
     for one in ElementTree.fromstring(document(ground(), 1200)).iter():
         if one.get("class") == "name":
             for part in one:
@@ -241,7 +241,7 @@ def name_boxes() -> Iterator[tuple[str, float, float, float, float]]:
                 yield one.attrib["data-space"], left, y - 8, left + width, y
 
 
-def test_names_touch_neither_each_other_nor_the_edge() -> None:
+def test_names_overlap_neither_each_other_nor_the_edge() -> None:
     for (name, left, top, right, bottom), (other, left_2, top_2, right_2, bottom_2) in combinations(name_boxes(), 2):
         assert left > right_2 or right < left_2 or top >= bottom_2 or bottom <= top_2, f"{name} lies over {other}"
     for name, left, top, right, bottom in name_boxes():
@@ -251,7 +251,7 @@ def test_names_touch_neither_each_other_nor_the_edge() -> None:
         assert bottom < theme.HEIGHT, name
 
 
-def test_names_leave_the_circles_free() -> None:
+def test_names_do_not_overlap_the_circles_of_spaces() -> None:
     for name, left, top, right, bottom in name_boxes():
         for space, (x, y) in enumerate(BOARD.xy.tolist()):
             gap = np.hypot(max(left - x, 0, x - right), max(top - y, 0, y - bottom))

@@ -1,4 +1,4 @@
-"""The event log: what happened in words, with the engine's own bytes."""
+"""The event log: lines that describe each action, and positions identical to the engine's."""
 
 import random
 import re
@@ -19,7 +19,7 @@ from tetrarchia_env.engine.state import OVER, GameRecord
 from tetrarchia_env.events import EventLog, combats, narrate
 from tetrarchia_env.notation import action_id, action_text
 
-FAST = (0, 150)  # random games that the fast tests share
+FAST = (0, 150)  # range of seeds of the random games shared by the fast tests
 
 
 def stepped(game: batch.Games, action: int) -> batch.Games:
@@ -29,7 +29,7 @@ def stepped(game: batch.Games, action: int) -> batch.Games:
 
 
 def stories(seed: int) -> Iterator[str]:
-    """The lines of a random game, each step compared with the engine's."""
+    """Yield the lines of a random game; check that each step equals the engine's."""
     game, masks = batch.new_games(random_options(seed), seed)
     chooser = random.Random(seed)
     while masks.any():
@@ -44,8 +44,8 @@ def stories(seed: int) -> Iterator[str]:
 
 
 def choose(chooser: random.Random, legal: list[int]) -> int:
-    telling = [action for action in legal if not action_text(action).startswith(DULL)]
-    return chooser.choice(telling if telling and chooser.random() < 0.6 else legal)
+    interesting = [action for action in legal if not action_text(action).startswith(DULL)]
+    return chooser.choice(interesting if interesting and chooser.random() < 0.6 else legal)
 
 
 @cache
@@ -131,7 +131,7 @@ def kinds_of(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("changes", "dice", "steps"), EXAMPLES)
-def test_stories_of_positions(changes: Changes, dice: Dice, steps: list[tuple[str, str]]) -> None:
+def test_example_positions_have_the_expected_stories(changes: Changes, dice: Dice, steps: list[tuple[str, str]]) -> None:
     game = position(dice=dice, **changes)
     for text, lines in steps:
         story = narrate(game, action_id(text))
@@ -140,28 +140,28 @@ def test_stories_of_positions(changes: Changes, dice: Dice, steps: list[tuple[st
         game = story.after
 
 
-def test_random_games_have_the_bytes_of_batch_step() -> None:
+def test_narrated_random_games_equal_batch_step() -> None:
     assert len(lines_of(*FAST)) > 6000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 3000, 500))
-def test_many_random_games_have_the_bytes_of_batch_step(first: int) -> None:
+def test_many_narrated_random_games_equal_batch_step(first: int) -> None:
     lines = lines_of(first, first + 500)
     assert [line for line in lines if len(kinds_of(line)) != 1] == []
 
 
-def test_every_line_is_of_one_known_kind() -> None:
+def test_every_line_matches_exactly_one_kind() -> None:
     assert {line: kinds_of(line) for line in set(lines_of(*FAST)) if len(kinds_of(line)) != 1} == {}
 
 
-def test_every_kind_is_seen() -> None:
+def test_every_kind_of_line_occurs() -> None:
     examples = [line for *_, steps in EXAMPLES for _, lines in steps for line in lines.split("; ")]
     assert {kind for line in [*lines_of(*FAST), *examples] for kind in kinds_of(line)} == set(KINDS)
 
 
-def test_values_of_combats_have_the_margin_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """R5.1: in words they are two numbers, in the rules their difference."""
+def test_narrated_combat_values_have_the_margin_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R5.1: the log shows the two combat values, the engine keeps only their difference."""
 
     def checked(game: GameRecord, figure: int, foe: int, dice: list[int]) -> combats.Combat:
         under_way = game.copy()
@@ -187,8 +187,8 @@ def test_most_lines_are_short() -> None:
     ("dice", "text", "words"),
     [((), "move ASIA", ""), ((4, 3), "end", "IV 3"), ((*LVSITANIA, 3, 1), "end", "I 4, III 1")],
 )
-def test_dice_in_words(dice: Dice, text: str, words: str) -> None:
-    """R6.3, R7.2: none without a Barbarian phase; two where a taken border names another province."""
+def test_text_of_the_dice(dice: Dice, text: str, words: str) -> None:
+    """R6.3, R7.2: there is none without a Barbarian phase, and two rolls when a taken border names another province."""
     game = position(dice=dice, tokens=REVOLT | {"GERMANIA MAGNA": "maximian"})
     assert narrate(game, action_id(text)).dice == words
 

@@ -1,4 +1,4 @@
-"""The replay page: what it holds, and what it does in a real browser."""
+"""The replay page: its content, and its behaviour in a real browser."""
 
 import json
 import re
@@ -22,13 +22,13 @@ TITLE = "TETRARCHIA: four random agents, seed 11"
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 PHONES = [(360, 640), (390, 844), (844, 390)]
 CONTROLS = ["#first", "#previous-turn", "#previous", "#play", "#next", "#next-turn", "#last", "#slider", "#speed"]
-TURNS = [0, 8, 14, 19, 23, 29, 30, 35, 39]  # the frames of the game below that a turn begins with
+TURNS = [0, 8, 14, 19, 23, 29, 30, 35, 39]  # indices of the frames of the example game at which a turn begins
 ATTACK = '</script><img src="x" onerror="alert(1)">&amp; "$title"'
 
 
 @cache
 def game() -> tuple[Frame, ...]:
-    """43 actions in 9 turns; Rome falls."""
+    """Return the frames of a game of 43 actions in 9 turns in which Rome falls."""
     return tuple(Game.from_replay(random_replay(Options(), 11, 1000)).frames())
 
 
@@ -38,7 +38,7 @@ def page() -> str:
 
 
 class Outline(HTMLParser):
-    """The elements of a page, the texts of log entries, and whether all is closed in order."""
+    """A parser that collects elements and texts of log entries, and checks that all tags are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ def data_of(text: str) -> Any:
     return json.loads(Outline(text).data)
 
 
-def test_the_page_is_one_document_that_needs_nothing_else() -> None:
+def test_page_is_one_self_contained_document() -> None:
     outline = Outline(page())
     assert [outline.tags.count(tag) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
     assert len(outline.ids) == len(set(outline.ids))
@@ -85,7 +85,7 @@ def test_the_page_is_one_document_that_needs_nothing_else() -> None:
     assert led_to == {"data:", "data:font/ttf", *(f"#{name}" for name in outline.ids if name.startswith("symbol-"))}
 
 
-def test_every_frame_names_its_parts_and_every_part_is_kept_once() -> None:
+def test_frames_refer_to_parts_and_each_part_is_stored_once() -> None:
     data = data_of(page())
     assert len(data["frames"]) == len(game())
     assert len(data["parts"]) == len(set(data["parts"]))
@@ -94,28 +94,28 @@ def test_every_frame_names_its_parts_and_every_part_is_kept_once() -> None:
     assert data["turns"] == TURNS
 
 
-def test_the_pieces_of_a_frame_are_those_of_its_position() -> None:
+def test_pieces_of_each_frame_match_its_position() -> None:
     data = data_of(page())
-    for frame, shown in zip(game(), data["frames"], strict=True):
-        pieces = "".join(data["parts"][number] for number in shown["pieces"])
+    for frame, drawn in zip(game(), data["frames"], strict=True):
+        pieces = "".join(data["parts"][number] for number in drawn["pieces"])
         tokens = re.findall(r'class="token" data-space="([^"]+)" data-kind="([^"]+)"', pieces)
         assert dict(tokens) == frame.snapshot["tokens"]
         assert pieces.count('class="army"') == len(frame.snapshot["armies"])
         assert 'class="event"' not in pieces
 
 
-def test_the_log_tells_every_story_in_order() -> None:
+def test_log_lists_all_stories_in_order() -> None:
     assert Outline(page()).events == ["the game begins", *(line for frame in game() for line in frame.story)]
     assert page().count('<button tabindex="-1">') == len(game())
 
 
-def test_the_last_frame_says_how_it_ended() -> None:
+def test_last_frame_shows_the_outcome() -> None:
     data = data_of(page())
     heads = ["".join(data["parts"][number] for number in frame["head"]) for frame in data["frames"]]
     assert ["ROME HAS FALLEN" in head for head in heads] == [False] * 43 + [True]
 
 
-def test_all_words_are_escaped() -> None:
+def test_all_texts_are_escaped() -> None:
     frame = replace(game()[1], story=(ATTACK,), dice=ATTACK)
     text = replay_page([game()[0], frame], ATTACK)
     outline = Outline(text)
@@ -124,14 +124,14 @@ def test_all_words_are_escaped() -> None:
     assert outline.events == ["the game begins", ATTACK]
 
 
-def test_a_long_game_stays_small() -> None:
+def test_page_of_a_long_game_is_below_one_megabyte() -> None:
     games = [Game.from_replay(random_replay(EVERYTHING, seed, 1000)).frames() for seed in range(8)]
     frames = [frame for frames in games for frame in frames]
     assert len(frames) > 300
     assert len(replay_page(frames, TITLE)) < 1_000_000
 
 
-def test_a_game_without_actions_has_a_page_but_not_one_without_a_position() -> None:
+def test_page_needs_at_least_one_position() -> None:
     assert len(data_of(replay_page(game()[:1], TITLE))["frames"]) == 1
     with pytest.raises(ValueError, match="at least one position"):
         replay_page([], TITLE)
@@ -145,15 +145,15 @@ def address(tmp_path: Path) -> str:
 
 @pytest.fixture
 def window(chromium: Browser, address: str) -> Iterator[Browser]:
-    """The page in a window of a desktop; whatever a test does with it, the console stays empty."""
+    """Open the page at desktop size; check afterwards that the console has no errors."""
     chromium.resize(1280, 800)
     chromium.open(address)
     yield chromium
     assert chromium.console_errors() == []
 
 
-def shown(window: Browser) -> int:
-    """The frame that is shown; slider, count, log, map and words agree on it."""
+def shown_frame(window: Browser) -> int:
+    """Return the number of the shown frame; check that slider, count, log, map and texts agree on it."""
     number = int(window.run("document.getElementById('slider').value"))
     frame = game()[number]
     assert window.run("document.getElementById('count').value") == f"{number} / {len(game()) - 1}"
@@ -168,41 +168,41 @@ def shown(window: Browser) -> int:
 
 
 @pytest.mark.slow
-def test_it_loads_at_the_first_position_without_asking_for_anything(window: Browser) -> None:
-    assert shown(window) == 0
+def test_page_opens_at_the_first_position_without_loading_resources(window: Browser) -> None:
+    assert shown_frame(window) == 0
     assert window.run("performance.getEntriesByType('resource').filter((entry) => !entry.name.startsWith('data:')).length") == 0
     window.wait_for("document.fonts.status === 'loaded' && document.fonts.check('12px \"Tetrarchia Sans\"')")
 
 
 @pytest.mark.slow
-def test_keys_step_by_actions_turns_and_to_the_ends(window: Browser) -> None:
+def test_keys_step_by_action_by_turn_and_to_either_end(window: Browser) -> None:
     steps = ["Left 0", "Right 1", "Right 2", "Left 1", "End 43", "Right 43", "Home 0"]
     steps += [f"PageDown {TURNS[1]}", f"Down {TURNS[2]}", f"Right {TURNS[2] + 1}", f"PageUp {TURNS[2]}", f"Up {TURNS[1]}"]
     for step in steps:
         window.press(step.split()[0])
-        assert f"{step.split()[0]} {shown(window)}" == step
+        assert f"{step.split()[0]} {shown_frame(window)}" == step
 
 
 @pytest.mark.slow
-def test_buttons_step_as_the_keys_do(window: Browser) -> None:
+def test_buttons_step_like_the_keys(window: Browser) -> None:
     steps = {"#next": 1, "#next-turn": TURNS[1], "#previous": TURNS[1] - 1, "#previous-turn": 0, "#last": 43, "#first": 0}
     for button, number in steps.items():
         window.click(button)
-        assert (button, shown(window)) == (button, number)
+        assert (button, shown_frame(window)) == (button, number)
 
 
 @pytest.mark.slow
-def test_the_slider_moves_the_game(window: Browser) -> None:
-    window.click("#slider")  # in its middle
-    before = shown(window)
+def test_slider_selects_the_position(window: Browser) -> None:
+    window.click("#slider")  # clicks the center
+    before = shown_frame(window)
     assert abs(before - 21.5) < 3
     window.press("Right", "Right", "Left", "Up")
-    assert shown(window) == before + 2
+    assert shown_frame(window) == before + 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", ["button", "key"])
-def test_play_runs_and_pause_stops(window: Browser, start: str) -> None:
+def test_play_and_pause(window: Browser, start: str) -> None:
     window.run("(speed.value = '10', speed.dispatchEvent(new Event('change')))")
     if start == "key":
         window.press("Space")
@@ -211,54 +211,54 @@ def test_play_runs_and_pause_stops(window: Browser, start: str) -> None:
     assert window.run("document.getElementById('play').getAttribute('aria-label')") == "Pause"
     window.wait_for("current >= 3")
     window.press("Space")
-    stopped = shown(window)
+    stopped = shown_frame(window)
     assert stopped < 43
     with pytest.raises(AssertionError, match="not within"):
         window.wait_for(f"current !== {stopped}", 0.5)
 
 
 @pytest.mark.slow
-def test_play_ends_at_the_last_position_and_begins_again_from_there(window: Browser) -> None:
+def test_play_stops_at_the_last_position_and_restarts_from_there(window: Browser) -> None:
     window.run("speed.value = '10'")
     window.press("End", "Left", "Left", "Space")
     window.wait_for("current === last && !playTimer")
-    assert shown(window) == 43
+    assert shown_frame(window) == 43
     window.press("Space")
     assert window.run("current") < 43
     window.press("Home")
-    assert shown(window) == 0
+    assert shown_frame(window) == 0
 
 
 @pytest.mark.slow
-def test_a_click_in_the_log_jumps_there(window: Browser) -> None:
+def test_click_in_the_log_jumps_to_that_position(window: Browser) -> None:
     window.press("End", "PageUp")
-    before = shown(window)
+    before = shown_frame(window)
     window.run("(entries[current - 1].id = 'wanted')")
     window.click("#wanted")
-    assert shown(window) == before - 1
+    assert shown_frame(window) == before - 1
     window.press("Right")
-    assert shown(window) == before
+    assert shown_frame(window) == before
 
 
 @pytest.mark.slow
-def test_the_address_leads_to_a_frame_and_follows_it(window: Browser, address: str) -> None:
+def test_url_fragment_selects_and_follows_the_frame(window: Browser, address: str) -> None:
     window.open("about:blank")
     window.open(f"{address}#30")
-    assert shown(window) == 30
+    assert shown_frame(window) == 30
     window.press("Right")
     window.wait_for("location.hash === '#31'")
     window.run("(location.hash = '#7')")
     window.wait_for("current === 7")
-    assert shown(window) == 7
+    assert shown_frame(window) == 7
     window.run("(location.hash = '#9999')")
     window.wait_for("current === last")
     window.run("(location.hash = '#nowhere')")
-    assert shown(window) == 43
+    assert shown_frame(window) == 43
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), PHONES)
-def test_on_a_phone_nothing_sticks_out_and_controls_are_in_reach(window: Browser, width: int, height: int) -> None:
+def test_page_fits_a_phone_and_controls_are_visible(window: Browser, width: int, height: int) -> None:
     window.resize(width, height, phone=True)
     for key in ("Home", "End", "PageUp"):
         window.press(key)
@@ -270,7 +270,7 @@ def test_on_a_phone_nothing_sticks_out_and_controls_are_in_reach(window: Browser
 
 
 @pytest.mark.slow
-def test_on_a_phone_the_map_can_be_enlarged(window: Browser) -> None:
+def test_map_can_be_enlarged_on_a_phone(window: Browser) -> None:
     window.resize(390, 844, phone=True)
     window.click("#zoom")
     assert window.run("document.querySelector('.board').getBoundingClientRect().width") == 2.5 * 390
@@ -284,10 +284,10 @@ def test_on_a_phone_the_map_can_be_enlarged(window: Browser) -> None:
 
 
 @pytest.mark.slow
-def test_the_log_is_one_stop_of_the_tab_key(window: Browser) -> None:
+def test_log_is_a_single_tab_stop(window: Browser) -> None:
     window.press("Right", "Right", "Right")
     window.run("document.getElementById('last').focus()")
     window.press("Tab")
-    if window.run("document.activeElement.id === 'log'"):  # a browser may stop at the scrolled list before
+    if window.run("document.activeElement.id === 'log'"):  # some browsers also focus the scrollable list
         window.press("Tab")
     assert window.run("document.activeElement === entries[3] && entries[3].matches(':focus-visible')")

@@ -1,4 +1,4 @@
-"""Every render mode in every API; no display, no waiting (conftest.py)."""
+"""Every render mode in every API, without a display or delays (conftest.py)."""
 
 import subprocess
 import sys
@@ -26,13 +26,10 @@ every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values
 VECTOR_APIS: dict[str, Callable[..., Any]] = {"vector": tetrarchia_v0.vector_env, "sb3": tetrarchia_v0.sb3_vec_env}
 
 
-def begun(**arguments: Any) -> Any:
+def started_env(**arguments: Any) -> Any:
     env = tetrarchia_v0.raw_env(**arguments)
     env.reset(seed=1)
     return env
-
-
-# The modes of every API
 
 
 @every_configuration
@@ -44,37 +41,37 @@ def test_pettingzoo_render_test_in_every_mode(arguments: dict[str, Any]) -> None
 @pytest.mark.parametrize("mode", [None, *RENDER_MODES])
 @every_configuration
 def test_gymnasium_check_in_every_mode(arguments: dict[str, Any], mode: str | None) -> None:
-    """Without a mode the checker goes through all that the metadata names."""
+    """Without a mode the checker tries all modes of the metadata."""
     env = gymnasium.make("Tetrarchia-v0", **arguments, render_mode=mode)
     check_env(env.unwrapped)
     env.close()
 
 
-def test_what_the_modes_give() -> None:
-    text, pixels, nothing, svg = (begun(render_mode=mode).render() for mode in RENDER_MODES)
+def test_result_of_each_mode() -> None:
+    text, pixels, nothing, svg = (started_env(render_mode=mode).render() for mode in RENDER_MODES)
     assert "ROMA" in text
     assert (pixels.shape, pixels.dtype) == ((492, 900, 3), np.uint8)
     assert nothing is None
     assert svg.startswith("<svg")
-    assert begun().render() is None
+    assert started_env().render() is None
 
 
-def test_the_parallel_face_renders() -> None:
+def test_parallel_api_renders() -> None:
     env = tetrarchia_v0.parallel_env(render_mode="rgb_array")
     env.reset(seed=1)
     assert np.ptp(env.render()) > 100
 
 
 @pytest.mark.parametrize("mode", ["svg", "ansi"])
-def test_a_drawing_tells_what_just_happened(mode: str) -> None:
-    env = begun(render_mode=mode)
+def test_drawing_shows_the_latest_events(mode: str) -> None:
+    env = started_env(render_mode=mode)
     env.step(env.action_id("fleet ATLANTICVM"))
-    assert "fleet" in env.render().replace(begun(render_mode=mode).render(), "")
+    assert "fleet" in env.render().replace(started_env(render_mode=mode).render(), "")
     env.reset(seed=1)
-    assert env.render() == begun(render_mode=mode).render()
+    assert env.render() == started_env(render_mode=mode).render()
 
 
-def test_a_notebook_shows_the_board() -> None:
+def test_notebooks_display_the_board_as_svg() -> None:
     env = tetrarchia_v0.raw_env()
     assert env._repr_svg_() is None
     env.reset(seed=1)
@@ -85,18 +82,18 @@ def test_a_notebook_shows_the_board() -> None:
 
 
 @pytest.mark.parametrize("mode", VECTOR_RENDER_MODES)
-def test_many_games_are_drawn_each_as_if_alone(mode: str) -> None:
+def test_vector_api_renders_each_game_like_a_single_one(mode: str) -> None:
     many = tetrarchia_v0.vector_env(3, render_mode=mode)
     many.reset(seed=1)
     drawings = many.render()
     assert isinstance(drawings, tuple)
     assert mode in many.metadata["render_modes"]
-    assert np.array_equal(drawings[0], begun(render_mode=mode).render())
+    assert np.array_equal(drawings[0], started_env(render_mode=mode).render())
     assert not np.array_equal(drawings[0], drawings[1])
 
 
 @pytest.mark.parametrize("api", VECTOR_APIS)
-def test_no_window_shows_many_games(api: str) -> None:
+def test_vector_apis_refuse_human_mode(api: str) -> None:
     if api == "sb3":
         pytest.importorskip("stable_baselines3")
     with pytest.raises(ValueError, match=r"None or one of ansi, rgb_array, svg; got 'human'"):
@@ -117,7 +114,7 @@ def test_stable_baselines3_renders() -> None:
 
 
 @pytest.mark.parametrize(("name", "mode"), [("pygame", "human"), ("resvg_py", "rgb_array"), ("PIL", "rgb_array")])
-def test_a_missing_library_is_one_sentence(name: str, mode: str) -> None:
+def test_missing_library_gives_a_one_line_error(name: str, mode: str) -> None:
     script = f"""
 import sys
 sys.modules["{name}"] = None
@@ -135,7 +132,7 @@ except ValueError as error:
     assert run.stdout.count("\n") == 1
 
 
-def test_importing_the_game_loads_no_library_for_pictures() -> None:
+def test_import_loads_no_rendering_library() -> None:
     script = "import sys, tetrarchia_env, tetrarchia_env.tetrarchia_v0, tetrarchia_env.envs.gymnasium, tetrarchia_env.render.video\n"
     script += "print({'pygame', 'PIL', 'av', 'resvg_py'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The board as text: it fits, shows everything, and says the same with and without colours."""
+"""The board as text: size, completeness, and the same text with and without colours."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def cell(text: str, space: int) -> str:
     raise AssertionError(f"{label} is not shown")
 
 
-def shows_everything(snapshot: dict[str, Any], text: str) -> None:
+def assert_shows_everything(snapshot: dict[str, Any], text: str) -> None:
     for space, name in enumerate(BOARD.names):
         shown = cell(text, space)
         assert MARKS.get(snapshot["tokens"].get(name, ""), "") in shown
@@ -49,7 +49,7 @@ def shows_everything(snapshot: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_games_fit_and_everything_is_shown(seed: int) -> None:
+def test_boards_of_random_games_fit_and_show_everything(seed: int) -> None:
     for frame in random_frames(random_options(seed), seed)[:: 1 + seed % 3]:
         text = draw_text(frame.snapshot, story=frame.story * 3, dice=frame.dice)
         lines = text.split("\n")
@@ -57,11 +57,11 @@ def test_random_games_fit_and_everything_is_shown(seed: int) -> None:
         assert len(lines) <= 40
         assert "\x1b" not in text
         assert all(line == line.rstrip() for line in lines)
-        shows_everything(frame.snapshot, text)
+        assert_shows_everything(frame.snapshot, text)
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_colours_change_no_letter(name: str) -> None:
+def test_colours_do_not_change_the_text(name: str) -> None:
     for frame in random_frames(ONE_BY_ONE[name], 7)[::5]:
         plain = draw_text(frame.snapshot, story=frame.story, dice=frame.dice)
         coloured = draw_text(frame.snapshot, colour=True, story=frame.story, dice=frame.dice)
@@ -70,27 +70,27 @@ def test_colours_change_no_letter(name: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(100, 40), (80, 24), (40, 10), (20, 3), (1, 1), (200, 60)])
-def test_any_window_is_kept_to(width: int, height: int) -> None:
+def test_board_fits_any_window_size(width: int, height: int) -> None:
     for frame in random_frames(ONE_BY_ONE["everything"], 147)[::10]:
         lines = draw_text(frame.snapshot, story=frame.story * 5, width=width, height=height).split("\n")
         assert max(map(len, lines)) <= width
         assert len(lines) <= height
 
 
-def test_snapshot_written_by_hand_is_enough() -> None:
+def test_handwritten_snapshot_is_accepted() -> None:
     text = draw_text(EMPTY)
     assert "turn 9 " in text
     assert "> D  Diocletian" in text
 
 
-def test_newest_of_the_story_is_kept_when_there_is_no_room() -> None:
+def test_long_story_is_cut_to_its_newest_lines() -> None:
     story = [f"event {number}" for number in range(50)] + ["> the last one"]
     lines = draw_text(EMPTY, story=story).split("\n")
     assert lines[-2:] == ["event 49", "> the last one"]
     assert "event 0" not in lines
 
 
-def test_long_event_goes_on_in_the_next_line() -> None:
+def test_long_event_is_wrapped() -> None:
     event = "III 4 RHAETIA rises: " + ", ".join(BOARD.names[:12]) + " revolt"
     lines = draw_text(EMPTY, story=[event]).split("\n")
     assert " ".join(" ".join(lines[-2:]).split()) == event

@@ -1,4 +1,4 @@
-"""Films: readable, of the right length, whole or not at all."""
+"""Videos: readable files of the right length, never written partially."""
 
 import itertools
 from collections.abc import Iterator
@@ -18,24 +18,24 @@ image = pytest.importorskip("PIL.Image")
 
 
 @pytest.mark.parametrize("speed", [2.0, 4.0, 12.5])
-def test_a_gif_reads_back(tmp_path: Path, speed: float) -> None:
+def test_gif_has_the_frames_and_durations(tmp_path: Path, speed: float) -> None:
     frames = random_game()
     save_video(frames, tmp_path / "game.gif", speed)
     with image.open(tmp_path / "game.gif") as video:
-        stills = [(video.info["duration"], np.asarray(video.convert("RGB"))) for _ in _seek(video)]
+        stills = [(video.info["duration"], np.asarray(video.convert("RGB"))) for _ in seek_each_frame(video)]
     assert [duration for duration, _ in stills] == [1000 / speed] * (len(frames) - 1) + [3000]
     assert_shows([pixels for _, pixels in stills], frames)
     assert (tmp_path / "game.gif").stat().st_size < 100_000 + 10_000 * len(frames)
 
 
-def _seek(video: Any) -> Iterator[None]:
+def seek_each_frame(video: Any) -> Iterator[None]:
     for number in range(video.n_frames):
         video.seek(number)
         yield
 
 
 @pytest.mark.parametrize("speed", [2.0, 12.5, 0.25])
-def test_an_mp4_reads_back(tmp_path: Path, speed: float) -> None:
+def test_mp4_has_the_frames_and_duration(tmp_path: Path, speed: float) -> None:
     av = pytest.importorskip("av")
     frames = random_game()[:8]
     save_video(iter(frames), tmp_path / "game.MP4", speed)
@@ -49,7 +49,7 @@ def test_an_mp4_reads_back(tmp_path: Path, speed: float) -> None:
 
 
 def assert_shows(stills: list[Any], frames: list[Frame]) -> None:
-    """Each still is nearer to its own frame's picture than to the neighbour's."""
+    """Check that each still is closer to the picture of its frame than to that of the previous one."""
     pictures = [videos.draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice, width=videos.WIDTH).astype(int) for frame in frames]
     for still, picture in zip(stills, pictures, strict=True):
         assert abs(still - picture).mean() < 2.5
@@ -59,7 +59,7 @@ def assert_shows(stills: list[Any], frames: list[Frame]) -> None:
 
 @pytest.mark.parametrize("kind", ["gif", "mp4"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_a_video_is_written_whole_or_not_at_all(tmp_path: Path, kind: str, error: type[BaseException]) -> None:
+def test_interrupted_video_leaves_no_partial_file(tmp_path: Path, kind: str, error: type[BaseException]) -> None:
     def interrupted() -> Iterator[Frame]:
         yield from random_game()[:4]
         raise error
@@ -75,7 +75,7 @@ def test_a_video_is_written_whole_or_not_at_all(tmp_path: Path, kind: str, error
 
 
 @pytest.mark.parametrize("name", ["game.avi", "game", "gif", "game.gif.txt"])
-def test_an_unknown_ending_names_the_choices(name: str, tmp_path: Path) -> None:
+def test_unknown_file_extension_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be named"):
         video_format(Path(name))
     with pytest.raises(ValueError, match="must be named"):
@@ -84,7 +84,7 @@ def test_an_unknown_ending_names_the_choices(name: str, tmp_path: Path) -> None:
     assert (video_format(Path("game.gif")), video_format(Path("a.b/GAME.MP4"))) == ("gif", "mp4")
 
 
-def test_a_video_without_frames_or_folder_is_refused(tmp_path: Path) -> None:
+def test_video_without_frames_or_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at least one frame"):
         save_video([], tmp_path / "game.gif")
     with pytest.raises(ValueError, match="there is no folder"):
