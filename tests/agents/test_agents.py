@@ -1,4 +1,4 @@
-"""Agents by name, their options and fingerprints, and who plays whom (R13.1)."""
+"""Tests of agent names, options and fingerprints, and of the assignment of agents to Emperors (R13.1)."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from tetrarchia_agents.random import RandomAgent
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.errors import TetrarchiaError
 
-# R13.1
+# Assignment of players to Emperors (R13.1)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from tetrarchia_env.errors import TetrarchiaError
     [("A", "AAAA"), ("AB", "AABB"), ("ABC", "AABC"), ("ABCD", "ABCD")],
 )
 def test_one_to_four_players_share_the_emperors_r13_1(players: str, emperors: str) -> None:
-    """R13.1: two have a couple each; of three, the player of Diocletian also decides for Galerius."""
+    """R13.1: two players control two Emperors each; of three players, the first controls Diocletian and Galerius."""
     assert "".join(assign_players(players)) == emperors
 
 
@@ -44,11 +44,11 @@ def test_names_are_assigned_to_players_r13_1(names: str, players: int | None, ki
 
 
 def test_players_have_different_agents_r13_1() -> None:
-    """R13.1: the Emperors of one player share an agent; other players have other agents."""
+    """R13.1: the Emperors of one player share an agent; each player has a separate agent."""
     assert [len({id(agent) for agent in make_agents("planner", players)}) for players in (None, 1, 2, 3, 4)] == [1, 1, 2, 3, 4]
 
 
-# Names
+# Agent names and options
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_players_have_different_agents_r13_1() -> None:
         ("planner:128:ends=128", PlannerAgent(beam=128, ends=128)),
     ],
 )
-def test_options_follow_after_colons(text: str, agent: Agent) -> None:
+def test_options_are_parsed_from_the_agent_name(text: str, agent: Agent) -> None:
     assert repr(make_agent(text)) == repr(agent)
 
 
@@ -91,12 +91,12 @@ def test_options_follow_after_colons(text: str, agent: Agent) -> None:
         ("random", 0, "players must be 1 to 4; got 0"),
     ],
 )
-def test_bad_names_are_refused(names: str, players: int | None, message: str) -> None:
+def test_invalid_names_and_options_are_refused(names: str, players: int | None, message: str) -> None:
     with pytest.raises(TetrarchiaError, match=f"^{re.escape(message)}"):
         make_agents(names, players)
 
 
-def test_a_team_has_four_agents() -> None:
+def test_a_team_must_have_four_agents() -> None:
     with pytest.raises(TetrarchiaError, match="agents must be four"):
         TeamPolicy([RandomAgent()] * 3, 1)
     with pytest.raises(TetrarchiaError, match="one to four players"):
@@ -104,14 +104,14 @@ def test_a_team_has_four_agents() -> None:
 
 
 @pytest.mark.parametrize("agent_type", AGENTS.values(), ids=list(AGENTS))
-def test_options_of_the_table_are_the_fields_of_the_class(agent_type: AgentType) -> None:
+def test_registered_options_match_the_fields_of_the_class(agent_type: AgentType) -> None:
     pytest.importorskip("torch")
     module, _, class_name = agent_type.class_path.partition(":")
     agent_class = getattr(import_module(module), class_name)
     assert list(agent_type.options) == [one.name for one in fields(agent_class) if one.init]
 
 
-def test_the_table_is_read_without_heavy_imports() -> None:
+def test_importing_the_registry_does_not_import_numba_or_torch() -> None:
     script = "import sys; from tetrarchia_agents import AGENTS; print({'numba', 'torch'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
@@ -120,7 +120,7 @@ def test_the_table_is_read_without_heavy_imports() -> None:
 
 
 class Forgetful(Agent):
-    """Has no memory, so no `begin`, and no weights."""
+    """Agent without memory, `begin` method and weights; plays the first legal action."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         actions: Actions = masks.argmax(axis=1)
@@ -128,35 +128,35 @@ class Forgetful(Agent):
 
 
 class Renamed(Forgetful):
-    """Another class, the same choices."""
+    """Agent with another class name and the same choices."""
 
 
 @pytest.mark.parametrize("agent", [PlannerAgent, GreedyAgent])
-def test_other_weights_change_the_fingerprint(agent: type[PlannerAgent] | type[GreedyAgent]) -> None:
+def test_fingerprint_depends_on_the_weights(agent: type[PlannerAgent] | type[GreedyAgent]) -> None:
     other = agent()
     other.weights["revolts"] += 1e-6
     assert fingerprint(other) != fingerprint(agent())
 
 
-def test_other_actions_change_the_fingerprint_and_other_names_do_not() -> None:
+def test_fingerprint_depends_on_actions_and_not_on_the_class_name() -> None:
     assert fingerprint(PlannerAgent(beam=1, ends=1)) != fingerprint(PlannerAgent())
     assert fingerprint(Renamed()) == fingerprint(Forgetful())
 
 
 @dataclass(frozen=True)
 class Careful(Forgetful):
-    """Has options that do not matter in the fingerprint's positions, and a path that never matters."""
+    """Agent with an option that does not change its choices, and a path that is excluded from the fingerprint."""
 
     margin: float = 0.5
     folder: str = field(default="here", metadata={"fingerprint": False})
 
 
-def test_other_options_change_the_fingerprint() -> None:
+def test_fingerprint_depends_on_options() -> None:
     assert fingerprint(Careful(margin=0.25)) != fingerprint(Careful())
     assert fingerprint(Careful(folder="there")) == fingerprint(Careful())
 
 
-def test_search_widths_have_different_fingerprints() -> None:
+def test_search_options_change_the_fingerprint() -> None:
     pytest.importorskip("torch")
     names = ("ppo", "ppo:candidates=4", "ppo:candidates=8", "ppo:candidates=8:margin=0.03")
     assert len({fingerprint(make_agent(name)) for name in names}) == len(names)
@@ -168,10 +168,10 @@ def test_agents_have_different_fingerprints() -> None:
     assert all(re.fullmatch("[0-9a-f]{12}", one) for one in prints)
 
 
-# A class of your own
+# User-defined agent classes
 
 
-def test_a_class_is_named_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_class_is_found_by_module_and_class_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_first.py").write_text(
         "from dataclasses import dataclass\n"
         "from tetrarchia_env.agent import Agent\n"

@@ -1,4 +1,4 @@
-"""What chance makes of a position, as the planner reckons it: the results of attacks and of the Barbarian phase are the engine's."""
+"""Tests of the planner's chance model: results of attacks and of the Barbarian phase equal those of the engine."""
 
 from typing import Any
 
@@ -71,8 +71,8 @@ ATTACKS: dict[str, tuple[Changes, str]] = {
 }
 
 
-def attacked(changes: Changes, text: str, dice: tuple[int, int]) -> Games:
-    """The engine's own record after the attack, with these dice; no boost (R10.1)."""
+def resolve_attack(changes: Changes, text: str, dice: tuple[int, int]) -> Games:
+    """Return the engine's game record after the attack with the given dice, without a boost (R10.1)."""
     game = position(**changes, dice=dice)
     act(game[0], action_id(text))
     if game["phase"][0] == BOOST:
@@ -81,8 +81,8 @@ def attacked(changes: Changes, text: str, dice: tuple[int, int]) -> Games:
 
 
 @pytest.mark.parametrize(("changes", "text"), ATTACKS.values(), ids=ATTACKS)
-def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> None:
-    """R5.1, R5.4, R4.7, R10.5, R11: each of the 36 rolls leaves one of the three records, with the computed probabilities."""
+def test_attack_results_equal_those_of_the_engine(changes: Changes, text: str) -> None:
+    """R5.1, R5.4, R4.7, R10.5, R11: each of the 36 rolls yields one of the three results, with the computed probabilities."""
     action, settled = action_id(text), {}
     for result in (1, 0, -1):
         game = position(**changes)
@@ -91,7 +91,7 @@ def test_results_of_an_attack_are_the_engines(changes: Changes, text: str) -> No
         settled[game.tobytes()] = result
     seen = []
     for dice in np.ndindex(6, 6):
-        game = attacked(changes, text, (dice[0] + 1, dice[1] + 1))
+        game = resolve_attack(changes, text, (dice[0] + 1, dice[1] + 1))
         game["dice"] = 0
         seen.append(settled[game.tobytes()])
     assert len(settled) == len(set(seen)) == 3
@@ -105,8 +105,8 @@ def test_is_attack_agrees_with_action_texts() -> None:
 # R6: the Barbarian phase
 
 
-def worth_of_end(game: Games, rng: int) -> float:
-    """What the planner thinks ending the turn is worth."""
+def value_of_ending(game: Games, rng: int) -> float:
+    """Return the planner's value of ending the turn."""
     return float(after_barbarians(game, 0, new_search_buffers().spare, WEIGHTS, np.uint64(rng)))
 
 
@@ -122,14 +122,14 @@ def worth_of_end(game: Games, rng: int) -> float:
     ids=["nothing", "uprising", "expelled", "no Unrest left", "no Revolt left"],
 )
 def test_the_value_of_ending_a_turn_is_the_mean_over_36_strikes(changes: Changes) -> None:
-    """R6.3: exactly, where no other die falls."""
+    """R6.3: the mean is exact if the strike is the only roll."""
     values = []
     for region, number in np.ndindex(6, 6):
         game = position(**changes, dice=(region + 1, number + 1))
         play(game, "end")
         values.append(win_probability(game[0], WEIGHTS))
-    assert worth_of_end(position(**changes), 1) == pytest.approx(np.mean(values), abs=1e-12)
-    assert worth_of_end(position(**changes), 2) == pytest.approx(np.mean(values), abs=1e-12)
+    assert value_of_ending(position(**changes), 1) == pytest.approx(np.mean(values), abs=1e-12)
+    assert value_of_ending(position(**changes), 2) == pytest.approx(np.mean(values), abs=1e-12)
 
 
 STORMY: Changes = {
@@ -140,7 +140,7 @@ STORMY: Changes = {
 
 
 REACTIONS: Changes = {"rules": {"variants": ["imperivm"], "modules": ["pirates", "goths"]}, "pirates": "AEGAEVM"}
-NO_WAY_IN: Changes = {  # R3.3: while both armies and Constantius are there, Galerius cannot enter
+NO_WAY_IN: Changes = {  # R3.3: Galerius cannot enter while both armies and Constantius are present
     "armies": [["ETRVRIA", "I", "army"], ["LVCANIA", "IV", "army"]],
     "emperors": {"galerius": None, "constantius": "ROMA"},
     "tokens": {"PANNONIA INFERIOR": "maximian"},
@@ -149,7 +149,7 @@ NO_WAY_IN: Changes = {  # R3.3: while both armies and Constantius are there, Gal
 
 @pytest.mark.parametrize("changes", [STORMY, STORMY | REACTIONS, NO_WAY_IN], ids=["base", "reactions", "no way in"])
 def test_the_value_of_ending_a_turn_is_the_mean_over_sampled_dice(changes: Changes) -> None:
-    """R6 to R8, R10.1 with reactions declined: within four standard errors of what the engine plays."""
+    """R6 to R8, R10.1 with reactions declined: the value is within four standard errors of the engine's mean."""
     start = position(**changes)
     games = np.repeat(start, 6000)
     reseed(games, range(len(games)))
@@ -160,22 +160,22 @@ def test_the_value_of_ending_a_turn_is_the_mean_over_sampled_dice(changes: Chang
         step(part, np.full(len(part), ACCEPT), part_masks)
         games[waiting], masks[waiting] = part, part_masks
     played = np.array([win_probability(game, WEIGHTS) for game in games])
-    computed = np.array([worth_of_end(start, int(rng)) for rng in np.random.default_rng(1).integers(1, 2**63, 300)])
+    computed = np.array([value_of_ending(start, int(rng)) for rng in np.random.default_rng(1).integers(1, 2**63, 300)])
     error = np.hypot(played.std() / len(played) ** 0.5, computed.std() / len(computed) ** 0.5)
     assert error < 0.01
     assert abs(played.mean() - computed.mean()) < 4 * error
 
 
 def test_the_value_of_a_finished_game_is_its_outcome() -> None:
-    """R9: no Barbarian phase follows."""
+    """R9: no Barbarian phase follows the end of the game."""
     won = position(tokens=dict.fromkeys(BORDERS[1:], "galerius"), supply={"galerius": 0}, emperors={"diocletian": BORDERS[0]})
     lost = position(armies=[["LVCANIA", "IV", "army"]], dice=(5, 6))
     assert (play(won, "secure")["outcome"], play(lost, "end")["outcome"]) == ("won", "rome fell")
-    assert (worth_of_end(won, 1), worth_of_end(lost, 1)) == (1, 0)
+    assert (value_of_ending(won, 1), value_of_ending(lost, 1)) == (1, 0)
 
 
 def test_evaluation_does_not_change_the_game() -> None:
     game = position(**STORMY)
     before = game.tobytes()
-    worth_of_end(game, 7)
+    value_of_ending(game, 7)
     assert game.tobytes() == before

@@ -1,4 +1,4 @@
-"""Checkpoints: the same actions in a new process, refused in a sentence when they do not fit; the agent that plays them."""
+"""Tests of checkpoints: saving and loading, refusal of damaged or mismatched files, and the PPO agent that uses them."""
 
 import json
 import subprocess
@@ -43,7 +43,7 @@ def saved(tmp_path: Path) -> Path:
     network = make_network(SMALL)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter *= 3  # a policy that prefers something
+            parameter *= 3  # make the policy clearly non-uniform
     save_checkpoint(tmp_path / "small", network, SMALL, {"training": {"steps": 1}})
     return tmp_path / "small"
 
@@ -59,7 +59,7 @@ def test_a_new_process_plays_the_same_actions(saved: Path) -> None:
     assert other.stdout.strip() == games.tobytes().hex()
 
 
-def test_the_card_describes_the_training(saved: Path) -> None:
+def test_the_card_contains_training_layout_and_network(saved: Path) -> None:
     card = load_checkpoint(saved).card
 
     assert card["training"] == {"steps": 1}
@@ -77,7 +77,7 @@ def test_half_precision_halves_the_file(saved: Path, tmp_path: Path) -> None:
     assert all(torch.allclose(a, b, atol=1e-2) for a, b in zip(again.parameters(), loaded.network.parameters(), strict=True))
 
 
-def test_checkpoints_are_found_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoints_are_loaded_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "CHECKPOINTS", saved.parent)
 
     assert load_checkpoint("small").config == SMALL
@@ -134,8 +134,8 @@ def rewrite(saved: Path, content: bytes | None = None, **card: object) -> None:
     (saved / CARD).write_text(json.dumps(content_of_card))
 
 
-def refusal_of(saved: Path) -> str:
-    """Return the message; it has one line, and little memory was allocated before."""
+def refusal_message(saved: Path) -> str:
+    """Return the error message; check that it has one line and that little memory was allocated."""
     tracemalloc.start()
     try:
         with pytest.raises(TetrarchiaError, match=r"^checkpoint ") as refusal:
@@ -166,7 +166,7 @@ def test_a_card_that_does_not_match_the_header_is_refused_before_allocation(
     made: list[str] = []
     monkeypatch.setattr(checkpoints, "make_network", lambda config: made.append(str(torch.get_default_device())) or make_network(config))
     rewrite(saved, network=network)
-    assert words in refusal_of(saved)
+    assert words in refusal_message(saved)
     assert set(made) <= {"meta"}
 
 
@@ -176,7 +176,7 @@ def test_nan_and_infinite_weights_are_refused(saved: Path, number: float) -> Non
     with torch.no_grad():
         next(network.parameters())[0] = number
     save_checkpoint(saved, network, SMALL, {})
-    assert "contains NaN or infinity" in refusal_of(saved)
+    assert "contains NaN or infinity" in refusal_message(saved)
 
 
 @pytest.mark.parametrize(
@@ -184,25 +184,25 @@ def test_nan_and_infinite_weights_are_refused(saved: Path, number: float) -> Non
 )
 def test_weights_without_a_header_are_refused(saved: Path, content: bytes) -> None:
     rewrite(saved, content)
-    assert "card and weights do not fit" in refusal_of(saved)
+    assert "card and weights do not fit" in refusal_message(saved)
 
 
-def test_weights_of_other_dtypes_are_refused(saved: Path) -> None:
+def test_weights_of_an_unsupported_dtype_are_refused(saved: Path) -> None:
     rewrite(saved, (saved / WEIGHTS).read_bytes().replace(b'"F32"', b'"I32"'))
-    assert "F32 or F16 or BF16" in refusal_of(saved)
+    assert "F32 or F16 or BF16" in refusal_message(saved)
 
 
 def test_a_deeply_nested_card_is_refused(saved: Path) -> None:
     (saved / CARD).write_text("[" * 100_000)
-    assert "the card cannot be read" in refusal_of(saved)
+    assert "the card cannot be read" in refusal_message(saved)
 
 
 def test_a_huge_card_is_refused(saved: Path) -> None:
     (saved / CARD).write_text(json.dumps(" " * 2_000_000))
-    assert "the card cannot be read (it is larger than 1 MB)" in refusal_of(saved)
+    assert "the card cannot be read (it is larger than 1 MB)" in refusal_message(saved)
 
 
-def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
+def test_a_game_with_more_actions_than_the_network_is_refused(saved: Path) -> None:
     games, masks = batch.new_games(Options(variants=["imperivm"]), np.arange(64))
     batch.playout(games, masks, rng_states(np.arange(64, dtype=np.uint64)), steps=20)
     running = np.flatnonzero(masks.any(axis=1))
@@ -211,7 +211,7 @@ def test_a_game_that_needs_more_actions_is_refused(saved: Path) -> None:
         PPOAgent(str(saved)).act(games[running], masks[running], running)
 
 
-def test_positions_are_evaluated_for_a_search(saved: Path) -> None:
+def test_evaluate_returns_log_priors_of_legal_actions_and_values(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.arange(8))
 
     log_priors, values = PPOAgent(str(saved)).evaluate(games)
@@ -221,7 +221,7 @@ def test_positions_are_evaluated_for_a_search(saved: Path) -> None:
     assert values.shape == (8,)
 
 
-def test_with_a_temperature_it_samples_with_the_games_rng_state(saved: Path) -> None:
+def test_temperature_sampling_uses_the_rng_state_of_the_game(saved: Path) -> None:
     games, masks = batch.new_games(Options(), np.zeros(2000, dtype=int))
     games["dice"] = rng_states(np.arange(2000, dtype=np.uint64))
     agent = PPOAgent(str(saved), temperature=1.0)
@@ -257,7 +257,7 @@ def test_evaluation_does_not_depend_on_the_batch_size(saved: Path) -> None:
         ("ppo-full", Options(variants=["diarchia"], modules=["goths"]), ""),
     ],
 )
-def test_rules_that_were_not_trained_give_a_warning(checkpoint: str, options: Options, unknown: str) -> None:
+def test_untrained_rules_produce_a_warning(checkpoint: str, options: Options, unknown: str) -> None:
     text = PPOAgent(checkpoint).training_warning(options)
 
     assert bool(text) == bool(unknown)

@@ -1,4 +1,4 @@
-"""Compilation ahead of use: two processes that share the work, and none where there is nothing to gain."""
+"""Tests of ahead-of-time compilation: when it runs, and concurrent processes."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ print(compiling.is_compiled(False), compiling.is_compiled(True))
 
 
 def run_twice(script: str, **environment: str) -> list[tuple[str, str]]:
-    """Run a script in two processes at once; return what each printed and its errors."""
+    """Run a script in two concurrent processes; return stdout and stderr of each."""
     both = [
         subprocess.Popen(
             [sys.executable, "-c", script], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -37,7 +37,7 @@ def run_twice(script: str, **environment: str) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """The calls that would start processes."""
+    """Replace the compilation processes; return the list of recorded calls."""
     calls: list[bool] = []
     monkeypatch.setattr(compiling, "_compile_in_processes", calls.append)
     monkeypatch.setattr(compiling, "_cores", lambda: 2)
@@ -51,21 +51,21 @@ def test_missing_code_is_compiled(compiled: list[bool]) -> None:
     assert compiled == [True]
 
 
-def test_present_code_is_not_compiled_again(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_code_is_not_compiled_again(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "is_compiled", lambda search: True)
     compiling.compile_ahead(search=True)
 
     assert compiled == []
 
 
-def test_one_core_compiles_what_it_calls(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_compiled_ahead_on_one_core(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_cores", lambda: 1)
     compiling.compile_ahead(search=True)
 
     assert compiled == []
 
 
-def test_nothing_is_compiled_with_the_compiler_off() -> None:
+def test_nothing_is_compiled_if_numba_is_disabled() -> None:
     script = "from tetrarchia_agents.compiling import compile_ahead, cache_status; compile_ahead(True); print(cache_status())"
     done = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=True
@@ -75,11 +75,11 @@ def test_nothing_is_compiled_with_the_compiler_off() -> None:
     assert "NUMBA_DISABLE_JIT" in done.stdout
 
 
-def test_cache_status_names_the_folders() -> None:
+def test_cache_status_contains_the_cache_folders() -> None:
     assert {part: "tetrarchia-" in status for part, status in compiling.cache_status().items()} == {"rules": True, "search": True}
 
 
-def test_two_commands_at_once_compile_once(tmp_path: Path) -> None:
+def test_concurrent_commands_compile_once(tmp_path: Path) -> None:
     outputs = run_twice(
         COMPILE_AHEAD.replace("REPLACED", "compiling._compile_in_processes = pretend"), NUMBA_CACHE_DIR=str(tmp_path / "cache")
     )
@@ -90,7 +90,7 @@ def test_two_commands_at_once_compile_once(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(compiling._cores() < 2, reason="needs two cores")
-def test_compiling_ahead_leaves_nothing_to_compile(tmp_path: Path) -> None:
+def test_no_compilation_is_needed_after_compiling_ahead(tmp_path: Path) -> None:
     use = "\ncompiling._use_rules(), compiling._use_observation()"
     outputs = run_twice(COMPILE_AHEAD.replace("REPLACED", "") + use, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
 

@@ -1,4 +1,4 @@
-"""Games between agents: which agent decides, and equality with a game played step by step."""
+"""Tests of complete games between agents: which agent decides, and equality with a game played step by step."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_a_game_played_step_by_step_ends_the_same(options: Options) -> None:
 @pytest.mark.parametrize("level", ["4200", "4211"])
 @pytest.mark.parametrize("name", ["random", "planner:beam=4:ends=2:attacks=1"])
 def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> None:
-    """The RNG states that agents receive follow one rule, `tetrarchia_env.agent.agent_rngs`."""
+    """All three take the agents' RNG states from `tetrarchia_env.agent.agent_rngs`."""
     options = Options(level=level)
     game, agent = Game(level=level, seed=11), make_agent(name)
     while not game.is_over:
@@ -48,13 +48,13 @@ def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> Non
     assert played.steps == len(watched) - 1
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_repeated_calls_return_the_same_result() -> None:
     game, agent = Game(seed=3), make_agent("random")
     assert len({game.ask(agent) for _ in range(20)}) == 1
 
 
-def test_each_player_decides_only_for_own_emperors() -> None:
-    """R13.1: two players, the East and the West."""
+def test_each_player_decides_only_for_its_own_emperors() -> None:
+    """R13.1: two players control two Emperors each, in the East and in the West."""
     east, west = Witness(notes=[]), Witness(notes=[])
     play_games(EVERYTHING, (east, east, west, west), range(4), 0)
     decided = [{emperor for note in agent.notes if note[0] == "act" for emperor in note[2]} for agent in (east, west)]
@@ -68,7 +68,7 @@ def test_begin_is_called_once_per_game() -> None:
     assert [note[0] for note in agent.notes[1:]] == ["act"] * (len(agent.notes) - 1)
 
 
-def test_agents_see_neither_finished_games_nor_real_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_receive_neither_finished_games_nor_future_dice(monkeypatch: pytest.MonkeyPatch) -> None:
     real: list[Games] = []
     agent = Witness(notes=[])
 

@@ -1,4 +1,4 @@
-"""Skill and luck of a game: they sum up to what happened, exactly; luck is 0 in the mean and where no dice fall."""
+"""Tests of luck-adjusted analysis: choices and luck sum to the result, and luck has mean 0 and is 0 without dice rolls."""
 
 from functools import cache
 
@@ -32,8 +32,8 @@ def analysis() -> GameAnalysis:
     return analyze_replay(critic(), RANDOM, NUM_ROLLS)
 
 
-def games_of_the_policy(seeds: range) -> list[Replay]:
-    """Whole ones, all played side by side."""
+def policy_games(seeds: range) -> list[Replay]:
+    """Return complete games played by the policy, one per seed."""
     games, masks = batch.new_games(Options(level="4222"), seeds)
     played: list[list[int]] = [[] for _ in seeds]
 
@@ -47,7 +47,7 @@ def games_of_the_policy(seeds: range) -> list[Replay]:
     return [record_replay(Options(level="4222"), seed, actions) for seed, actions in zip(seeds, played, strict=True)]
 
 
-def test_choices_and_luck_sum_up_to_the_outcome_minus_the_initial_win_probability() -> None:
+def test_choices_and_luck_sum_to_the_outcome_minus_the_initial_win_probability() -> None:
     found = analysis()
 
     assert RANDOM.final["outcome"] == "rome fell"
@@ -65,14 +65,14 @@ def test_every_decision_and_turn_is_included() -> None:
     assert len(found.win_probabilities) == len(RANDOM.actions) + 1
 
 
-def test_luck_occurs_only_with_dice() -> None:
+def test_luck_is_nonzero_only_if_dice_are_rolled() -> None:
     positions = replay_positions(RANDOM)
     rolled = positions["dice"][1:] != positions["dice"][:-1]
 
     luck = np.array([one.luck for one in analysis().decisions])
 
     assert (luck[~rolled] == 0).all()
-    assert (luck[rolled][:-1] != 0).all()  # the last dice let Rome fall however they fall
+    assert (luck[rolled][:-1] != 0).all()  # Rome falls with any result of the last roll
 
 
 def test_the_worst_decisions_have_the_highest_regret() -> None:
@@ -85,7 +85,7 @@ def test_the_worst_decisions_have_the_highest_regret() -> None:
         assert found.decisions[place].best.text != found.decisions[place].action
 
 
-def test_part_of_a_game_is_analyzed_as_in_the_full_game() -> None:
+def test_analysis_of_a_part_equals_that_of_the_full_game() -> None:
     positions, actions = replay_positions(RANDOM), np.array([action_id(text) for _, text in RANDOM.actions])
 
     some = analyze(critic(), positions[8:15], actions[8:14], NUM_ROLLS)
@@ -94,19 +94,19 @@ def test_part_of_a_game_is_analyzed_as_in_the_full_game() -> None:
         assert (one.choice, one.luck) == pytest.approx((same.choice, same.luck), abs=1e-5)
 
 
-def test_actions_and_positions_must_fit() -> None:
+def test_mismatched_numbers_of_actions_and_positions_are_refused() -> None:
     with pytest.raises(TetrarchiaError, match="2 actions need 3 positions; got 2"):
         analyze(critic(), replay_positions(RANDOM)[:2], np.array([8, 9]))
 
 
-def test_the_network_must_know_the_actions_of_the_game() -> None:
+def test_a_game_with_more_actions_than_the_network_is_refused() -> None:
     with pytest.raises(TetrarchiaError, match="knows 109 actions; this game"):
         analyze_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
 
 
 @pytest.mark.slow
 def test_luck_has_mean_0_and_explains_most_of_the_outcome() -> None:
-    found = [analyze_replay(critic(), replay, NUM_ROLLS) for replay in games_of_the_policy(range(1 << 32, (1 << 32) + 48))]
+    found = [analyze_replay(critic(), replay, NUM_ROLLS) for replay in policy_games(range(1 << 32, (1 << 32) + 48))]
 
     luck = np.array([sum(turn.luck for turn in one.turns) for one in found])
     change = np.array([one.win_probabilities[-1] - one.win_probabilities[0] for one in found])

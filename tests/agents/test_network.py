@@ -1,4 +1,4 @@
-"""The networks: shapes, masks, pointers, one network for each Emperor."""
+"""Tests of the networks: shapes, masks, pointer logits and separate networks for each Emperor."""
 
 import numpy as np
 import pytest
@@ -39,13 +39,13 @@ def midgame(number: int = 64) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.kind}-{config.actions}-{config.policies}")
-def test_illegal_actions_have_no_probability(config: NetworkConfig) -> None:
+def test_illegal_actions_have_probability_0(config: NetworkConfig) -> None:
     games, masks = midgame()
     legal = torch.from_numpy(masks[:, : config.actions] != 0)
     network = make_network(config)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter *= 50  # extreme logits too
+            parameter *= 50  # extreme logits
 
         logits, values = network(torch.from_numpy(batch.observe(games)))
         assert torch.equal(values, network.values(torch.from_numpy(batch.observe(games))))
@@ -68,7 +68,7 @@ def test_sampled_actions_are_legal() -> None:
         assert legal.gather(1, sample_actions(log_probs).unsqueeze(1)).all()
 
 
-def test_samples_follow_the_probabilities() -> None:
+def test_sample_frequencies_match_the_probabilities() -> None:
     pytest.importorskip("sb3_contrib")
     from tetrarchia_train.ppo import sample_actions
 
@@ -91,7 +91,7 @@ def test_a_new_network_is_almost_uniform() -> None:
     assert torch.allclose(probabilities, uniform, atol=0.05)
 
 
-def test_pointers_reach_the_actions_that_name_a_space() -> None:
+def test_pointer_logits_are_scattered_to_actions_with_a_space() -> None:
     network = make_network(NetworkConfig(actions=ACTIONS, **SMALL))
     pointed = torch.arange(1.0, 9 * SPACES + 1).unsqueeze(0)
 
@@ -100,10 +100,10 @@ def test_pointers_reach_the_actions_that_name_a_space() -> None:
     assert len(spread) == ACTIONS
     assert spread[MOVE] == 1
     assert spread[ACTIONS - 1] == 9 * SPACES
-    assert (spread == 0).sum() == 13 + 7 + 3  # end to enter capital; imperivm to attack PIRATES; the Dux's three
+    assert (spread == 0).sum() == 13 + 7 + 3  # without a space: 13 base actions, 7 of variants and modules, 3 of the Dux
 
 
-def test_each_emperor_has_a_network() -> None:
+def test_independent_policies_use_the_network_of_the_emperor() -> None:
     games, _ = midgame()
     seen = torch.from_numpy(batch.observe(games))
     four = make_network(NetworkConfig(policies=4, **SMALL))
@@ -118,7 +118,7 @@ def test_each_emperor_has_a_network() -> None:
         assert torch.allclose(values[row], each[emperor][1][row], atol=1e-6)
 
 
-def test_messages_come_from_neighbors_first() -> None:
+def test_adjacency_weights_neighbors_and_excludes_the_space_itself() -> None:
     adjacency = board_adjacency().numpy()
 
     assert np.allclose(adjacency.sum(axis=1), 1)
@@ -138,7 +138,7 @@ def test_train_value_only_freezes_all_other_parameters() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"node_dim": 0}, {"encoder_layers": True}, {"hidden_dim": "wide"}]
 )
-def test_a_bad_configuration_is_refused(wrong: dict[str, object]) -> None:
+def test_an_invalid_configuration_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(TetrarchiaError, match=f"^network: .*got {next(iter(wrong.values()))!r}$"):
         NetworkConfig(**wrong)
 
@@ -157,7 +157,7 @@ def test_expand_action_head_keeps_the_policy(kind: str) -> None:
     assert torch.allclose(values, small(seen)[1])
 
 
-def test_the_decoder_passes_values_along_the_links() -> None:
+def test_the_decoder_propagates_changes_along_links_only() -> None:
     torch.manual_seed(1)
     network = make_network(NetworkConfig(kind="gnn-decoder", decoder_layers=2, **SMALL))
     given = torch.rand(SPACES, 1, 8), torch.zeros(1, SPACES, 4), torch.zeros(1, 32)

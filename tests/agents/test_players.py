@@ -1,4 +1,4 @@
-"""R13: one to four players share the four Emperors, and the rules do not change."""
+"""Tests of R13: one to four players share the four Emperors, and the rules do not change."""
 
 import dataclasses
 
@@ -20,8 +20,8 @@ def test_neither_arguments_nor_record_contain_the_players() -> None:
 
 
 @pytest.mark.parametrize("options", [Options(), EVERYTHING])
-def test_one_emperor_at_a_time_decides(options: Options) -> None:
-    """R13.1: always one of the four, the one whose turn it is but for Galerius' boost and Constantius' block."""
+def test_exactly_one_emperor_decides_at_a_time(options: Options) -> None:
+    """R13.1: the Emperor whose turn it is decides, except for Galerius' boost and Constantius' block."""
     games, masks = new_games(options, range(40))
     rngs = np.arange(1, 41, dtype=np.uint64)
     seen = set()
@@ -37,8 +37,8 @@ def test_one_emperor_at_a_time_decides(options: Options) -> None:
     assert jumps == ({int(GALERIUS), int(CONSTANTIUS)} if options is EVERYTHING else set())
 
 
-def test_a_turn_belongs_to_one_emperor() -> None:
-    """R13.1, R3.1: an Emperor decides several times in a row, and the decisions depend on the game alone."""
+def test_legal_actions_depend_only_on_the_game() -> None:
+    """R13.1, R3.1: an Emperor makes several decisions in a row; the legal actions depend only on the game."""
     games, masks = new_games(Options(), range(20))
     playout(games, masks, np.arange(1, 21, dtype=np.uint64), 30)
     assert (legal_masks(games) == masks).all()

@@ -1,4 +1,4 @@
-"""What a trained network thinks: a chance to win, the likeliest actions, and a coach; only by a value calibrated for these weights."""
+"""Tests of position analysis: calibrated win probabilities, the most likely actions, and advice."""
 
 import json
 import shutil
@@ -61,7 +61,7 @@ def test_an_easier_level_has_a_higher_win_probability(critic: Critic) -> None:
     assert critic.win_probabilities(easy).mean() > critic.win_probabilities(hard).mean() + 0.2
 
 
-def test_top_actions_are_legal_sorted_and_of_the_policy(critic: Critic) -> None:
+def test_top_actions_are_legal_and_sorted_by_policy_probability(critic: Critic) -> None:
     games = some_games()
     masks = batch.legal_masks(games)
 
@@ -86,7 +86,7 @@ def test_every_roll_of_the_first_two_dice_occurs_equally_often() -> None:
     assert (np.apply_along_axis(np.bincount, 1, ways.reshape(rngs.shape), minlength=NUM_ROLLS) == 2).all()
 
 
-def test_the_mean_over_an_attack_is_exact() -> None:
+def test_the_mean_over_the_rolls_of_an_attack_is_exact() -> None:
     game, attack = position(**ATTACK), np.array([action_id("attack CARTHAGINENSIS")])
 
     played = play_again(game, attack, stratified_rngs(game, 8 * NUM_ROLLS))
@@ -147,7 +147,7 @@ def test_advice_does_not_change_the_games(critic: Critic) -> None:
     assert games.tobytes() == before.tobytes()
 
 
-def test_log_odds_and_logistic_are_inverse_and_clip_fractions() -> None:
+def test_log_odds_inverts_logistic_and_clips_fractions() -> None:
     np.testing.assert_allclose(logistic(log_odds(np.array([0.02, 0.5, 0.98]))), [0.02, 0.5, 0.98])
     assert np.isfinite(log_odds(np.array([-3.0, 0.0, 1.0, 7.0]))).all()
 

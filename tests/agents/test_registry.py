@@ -1,4 +1,4 @@
-"""Agents of user classes: what is not an agent is refused without being called."""
+"""Tests of user-defined agent classes: objects that are not agents are refused without being called."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["os.getcwd", "sys.exit", "os.path", "builtins.print", "json.JSONDecoder", "subprocess.Popen"])
-def test_other_objects_are_refused_without_a_call(name: str) -> None:
+def test_objects_that_are_not_agents_are_refused_without_being_called(name: str) -> None:
     with pytest.raises(TetrarchiaError, match=NO_AGENT):
         make_agent(name)
 
@@ -42,7 +42,7 @@ def test_malformed_names_are_refused(name: str) -> None:
         (f"{AGENT}class A(Agent):\n def __init__(self, needed): pass", r"cannot be made \(TypeError"),
     ],
 )
-def test_errors_of_a_user_module_become_one_message(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_a_user_module_are_reported_in_one_message(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "breaks.py").write_text(text)
     monkeypatch.delitem(sys.modules, "breaks", raising=False)
 

@@ -1,4 +1,4 @@
-"""The best way through a turn, and what planner and greedy choose."""
+"""Tests of the beam search and of the decisions of the planner and greedy agents."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def chosen(game: Games, agent: Agent) -> str:
 
 
 def play_turn(game: Games, agent: Agent) -> list[str]:
-    """The agent's actions until the turn or the game is over."""
+    """Play until the turn or the game ends; return the agent's actions."""
     turn, texts = int(game["turn"][0]), []
     while game["turn"][0] == turn and game["phase"][0] != OVER:
         texts.append(chosen(game, agent))
@@ -63,30 +63,30 @@ def test_search_does_not_change_the_game() -> None:
 # Beam search
 
 
-def ways(game: Games, beam: int = 32) -> tuple[SearchBuffers, int]:
+def run_search(game: Games, beam: int = 32) -> tuple[SearchBuffers, int]:
     buffers = new_search_buffers()
     return buffers, int(search(game, 0, buffers, beam, WEIGHTS))
 
 
 def test_turn_endings_are_reached_by_legal_actions() -> None:
-    """R4: each end begins with a legal action; without attacks, nothing is spent that was not there."""
+    """R4: each ending starts with a legal action, never has negative IP and, without attacks, uses no dice."""
     game = position(tokens={"ASIA": "revolt", "GALATIA": "unrest"}, fleets=["AEGAEVM"])
-    buffers, ends = ways(game)
+    buffers, ends = run_search(game)
     assert ends > 100
     assert {action_text(int(first)) for first in buffers.end_firsts[:ends]} <= legal(game)
     assert (buffers.ends["ip"][:ends] >= 0).all()
     assert (buffers.ends["dice"][:ends] == game["dice"]).all()
 
 
-def test_a_beam_of_one_still_ends_its_turn() -> None:
+def test_a_beam_of_one_contains_the_end_of_the_turn() -> None:
     game = position(tokens={"ASIA": "revolt"})
-    buffers, ends = ways(game, beam=1)
+    buffers, ends = run_search(game, beam=1)
     assert ends > 0
     assert END in buffers.end_firsts[:ends]
 
 
-def test_equal_positions_have_equal_hashes() -> None:
-    """And positions of a turn that are not the same have different ones."""
+def test_hashes_are_equal_only_for_equal_positions() -> None:
+    """Different positions of a turn have different hashes."""
     games, masks = new_games(Options(level="4212", variants=VARIANTS, modules=MODULES), range(60))
     playout(games, masks, np.arange(1, 61, dtype=np.uint64), 25)
     met_again = 0
@@ -99,7 +99,7 @@ def test_equal_positions_have_equal_hashes() -> None:
 
 
 def test_passing_is_part_of_the_hash_r4_3() -> None:
-    """R4.3, R11.1: Diocletian and the Dux in GALATIA, one of them passing."""
+    """R4.3, R11.1: Diocletian and the Dux share GALATIA, and either of them may be the one passing."""
     last_emperor, last_dux = (position(rules={"modules": ["dux"]}, dux="ASIA") for _ in range(2))
     play(last_emperor, "dux move GALATIA", "move GALATIA")
     play(last_dux, "move GALATIA", "dux move GALATIA")
@@ -108,7 +108,7 @@ def test_passing_is_part_of_the_hash_r4_3() -> None:
 
 
 def children_of(game: Any) -> list[Any]:
-    """The positions one action on, of those that no dice decide."""
+    """Return the positions after each legal action that rolls no dice."""
     children = []
     for action in np.flatnonzero(legal_masks(np.array([game]))[0]):
         if game.phase == ROMAN and action != END and not is_attack(int(action)):
@@ -180,8 +180,8 @@ WINS: dict[str, tuple[Changes, list[str]]] = {
 
 
 @pytest.mark.parametrize(("changes", "way"), WINS.values(), ids=WINS)
-def test_the_planner_wins_in_this_turn_if_it_can_r9_1(changes: Changes, way: list[str]) -> None:
-    """R9.1: also by several actions and an attack that cannot fail; in whatever order."""
+def test_the_planner_wins_in_this_turn_if_possible_r9_1(changes: Changes, way: list[str]) -> None:
+    """R9.1: the win may take several actions, in any order, and an attack that cannot fail."""
     assert play(position(**changes), *way)["outcome"] == "won"
     game = position(**changes)
     texts = play_turn(game, PlannerAgent())
@@ -195,7 +195,7 @@ def test_a_win_by_one_action_is_taken_r9_1(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["greedy", "planner", SMALL])
-def test_constantius_saves_rome(name: str) -> None:
+def test_constantius_blocks_an_attack_that_would_lose_the_game(name: str) -> None:
     """R10.1, R9.2: a defeat in ROMA would lose the game."""
     game = position(rules={"variants": ["imperivm"]}, armies=[["ETRVRIA", "I", "army"]], emperors={"constantius": "ROMA"}, dice=(5, 6))
     assert play(game, "end")["phase"] == "block"
@@ -237,7 +237,7 @@ def test_actions_are_legal_in_every_configuration(configuration: str, name: str)
 
 
 def test_deeper_search_wins_more_games() -> None:
-    """At an easy level: at nothing, one action ahead, a turn ahead."""
+    """Compare no search, a search of one action and a search of one turn at an easy level."""
     won = [games_won(name) for name in ("random", "greedy", "planner")]
     assert won == sorted(set(won))
 

@@ -1,4 +1,4 @@
-"""TeamPolicy: agents receive copies without the future dice, and only the games of their Emperors (R13.1)."""
+"""Tests of TeamPolicy: agents receive copies without the future dice, and only the games of their Emperors (R13.1)."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ def first_legal(masks: Masks) -> Actions:
 
 @dataclass
 class Witness(Agent):
-    """Plays the first legal action and records its input."""
+    """Agent that plays the first legal action and records its input."""
 
     begun: list[list[int]] = field(default_factory=list)
     given: list[Games] = field(default_factory=list)
@@ -38,14 +38,14 @@ class Witness(Agent):
 
 
 class Forgetful(Agent):
-    """Has no memory, so no `begin`."""
+    """Agent without memory and without a `begin` method."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         return first_legal(masks)
 
 
 class Vandal(Agent):
-    """Overwrites its input."""
+    """Agent that overwrites its input."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         actions = first_legal(masks)
@@ -53,7 +53,7 @@ class Vandal(Agent):
         return actions
 
 
-def middle_of_games(options: Options, number: int) -> tuple[Games, Masks]:
+def midgame(options: Options, number: int) -> tuple[Games, Masks]:
     """Return running games after random steps."""
     games, masks = new_games(options, range(5 * number))
     playout(games, masks, np.arange(1, 1 + len(games), dtype=np.uint64), 30)
@@ -82,7 +82,7 @@ def choices(team: TeamPolicy, seeds: list[int], env_ids: EnvIds, steps: int) -> 
 @pytest.mark.parametrize("options", [Options(level="4222"), EVERYTHING], ids=["base", "everything"])
 @pytest.mark.parametrize("name", ["random", "greedy", PLANNER])
 def test_actions_do_not_depend_on_future_dice(name: str, options: Options) -> None:
-    games, masks = middle_of_games(options, 40)
+    games, masks = midgame(options, 40)
     env_ids, others = np.arange(len(games)), games.copy()
     reseed(others, range(1000, 1000 + len(games)))
     chosen = []
@@ -94,8 +94,8 @@ def test_actions_do_not_depend_on_future_dice(name: str, options: Options) -> No
 
 
 def test_the_random_agent_depends_on_the_rng_state() -> None:
-    """So the test above is not empty: with the real RNG states it would choose otherwise."""
-    games, masks = middle_of_games(Options(), 40)
+    """Confirm that the previous test can fail: other RNG states change the choice."""
+    games, masks = midgame(Options(), 40)
     others = games.copy()
     reseed(others, range(1000, 1000 + len(games)))
     env_ids = np.arange(len(games))
@@ -104,14 +104,14 @@ def test_the_random_agent_depends_on_the_rng_state() -> None:
 
 @pytest.mark.parametrize("name", ["random", "greedy", PLANNER])
 def test_the_same_rng_states_give_the_same_actions(name: str) -> None:
-    games, masks = middle_of_games(EVERYTHING, 20)
+    games, masks = midgame(EVERYTHING, 20)
     env_ids, agent = np.arange(len(games)), make_agent(name)
     first = agent.act(games.copy(), masks.copy(), env_ids)
     assert (agent.act(games.copy(), masks.copy(), env_ids[::-1].copy()) == first).all()
     assert (make_agent(name).act(games[::-1].copy(), masks[::-1].copy(), env_ids)[::-1] == first).all()
 
 
-def test_rng_states_are_never_the_games_own_or_repeated() -> None:
+def test_agent_rng_states_are_unique_and_differ_from_those_of_the_games() -> None:
     witness = Witness()
     team, env_ids, real = TeamPolicy([witness] * 4, 8), np.arange(8), []
     games, masks = new_games(Options(), range(8))
@@ -127,8 +127,8 @@ def test_rng_states_are_never_the_games_own_or_repeated() -> None:
     assert len(set(given)) == len(given)
 
 
-def test_everything_but_the_dice_is_visible() -> None:
-    games, masks = middle_of_games(EVERYTHING, 20)
+def test_agents_receive_everything_except_the_dice() -> None:
+    games, masks = midgame(EVERYTHING, 20)
     witness = Witness()
     TeamPolicy([witness] * 4, len(games)).act(games, masks, np.arange(len(games)))
     (copies,) = witness.given
@@ -137,7 +137,7 @@ def test_everything_but_the_dice_is_visible() -> None:
 
 
 def test_changes_to_the_copies_do_not_affect_the_games() -> None:
-    games, masks = middle_of_games(Options(), 10)
+    games, masks = midgame(Options(), 10)
     env_ids = np.arange(len(games))
     kept = [array.tobytes() for array in (games, masks, env_ids)]
     TeamPolicy([Vandal()] * 4, len(games)).act(games, masks, env_ids)
@@ -154,7 +154,7 @@ def test_a_game_does_not_depend_on_environment_order_or_batch(name: str, steps: 
     assert alone[4] == together[4]
 
 
-def test_another_agents_seed_gives_other_actions() -> None:
+def test_the_agents_seed_changes_the_actions() -> None:
     first, second = (choices(TeamPolicy(make_agents("random"), 2, seed=seed), [0, 1], np.arange(2), 30) for seed in (0, 1))
     assert first != second
 
@@ -166,7 +166,7 @@ def test_an_environment_can_be_reused() -> None:
     assert team.decisions.sum(axis=1).tolist() == [30, 30, 30, 30]
 
 
-# The protocol
+# The agent protocol
 
 
 def test_begin_is_called_once_per_agent() -> None:
@@ -182,7 +182,7 @@ def test_an_agent_without_begin_plays() -> None:
 
 
 def test_each_agent_decides_only_for_its_emperors() -> None:
-    """R13.1, R10.1: by who is to act."""
+    """R13.1, R10.1: the Emperor to act determines the agent."""
     agents = [Witness() for _ in range(4)]
     choices(TeamPolicy(agents, 6), list(range(6)), np.arange(6), 120)
     for emperor, agent in enumerate(agents):
@@ -190,7 +190,7 @@ def test_each_agent_decides_only_for_its_emperors() -> None:
 
 
 def test_reactions_are_decided_by_the_reacting_emperors_agent() -> None:
-    """R10.1: in Diocletian's turn the army's attack is Constantius' to block."""
+    """R10.1: in Diocletian's turn, Constantius may block the attack of an army."""
     game = position(
         rules={"variants": ["imperivm"]},
         armies=[["GERMANIA INFERIOR", "II", "army"]],

@@ -1,4 +1,4 @@
-"""The agent `ppo:candidates=N`: plays the best turn found by its search."""
+"""Tests of the agent `ppo:candidates=N`, which plays the best turn found by its search."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ EVERY_ACTION = NetworkConfig(actions=ACTIONS, node_dim=8, encoder_layers=1, read
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A checkpoint for all actions whose policy is not uniform."""
+    """Save a checkpoint for all actions with a non-uniform policy; return its path."""
     folder: Path = tmp_path_factory.mktemp("checkpoints") / "small"
     torch.manual_seed(1)
     network = make_network(EVERY_ACTION)
@@ -35,7 +35,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def test_a_win_is_played_r9_1() -> None:
+def test_a_winning_turn_is_played_r9_1() -> None:
     secured = {
         "BRITANNIA": "constantius",
         "GERMANIA MAGNA": "constantius",
@@ -88,7 +88,7 @@ def test_the_games_are_not_changed(saved: str) -> None:
 
 
 def test_a_plan_is_followed_while_the_game_proceeds_as_planned(saved: str) -> None:
-    """The RNG states after the first decision do not matter until dice are rolled; in another position it plans again."""
+    """The RNG state is irrelevant until dice are rolled; an unplanned position triggers a new search."""
     agent, env_id = PPOAgent(saved, candidates=6), np.zeros(1, dtype=np.int64)
     game, masks = new_games(Options(level="4011"), [1])
     [plan] = agent.search.plan(game, masks)
@@ -116,7 +116,7 @@ def test_begin_discards_the_plan(saved: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
-def test_plays_every_configuration(saved: str, options: Options) -> None:
+def test_every_configuration_is_played_with_legal_actions(saved: str, options: Options) -> None:
     games, _ = new_games(options, range(3))
     play(PPOAgent(saved, candidates=3), games, 60)
     assert (games["turn"] > 0).all()
@@ -137,6 +137,6 @@ def test_plays_every_configuration(saved: str, options: Options) -> None:
         ("bc:candidates=4", "checkpoint 'bc' has no trained value function, .*"),
     ],
 )
-def test_bad_options_are_refused(options: str, sentence: str) -> None:
+def test_invalid_options_are_refused(options: str, sentence: str) -> None:
     with pytest.raises(TetrarchiaError, match=f"^{sentence}$"):
         make_agent(f"ppo:{options}")

@@ -1,4 +1,4 @@
-"""Search over candidate turns: proposals, evaluation and rollouts."""
+"""Tests of the search over candidate turns: proposals, evaluation and rollouts."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DIOCLETIAN, GALERIUS, MAXIMIAN = 0, 1, 3
 
 
 def uniform(games: Games, masks: Masks) -> np.ndarray:
-    """A uniform policy; the first legal action is the greedy one."""
+    """Return logits of a uniform policy; its greedy action is the first legal one."""
     return np.where(masks, np.float32(0), np.float32(-np.inf))
 
 
@@ -26,7 +26,7 @@ def search_for(value_fn, candidates: int = 64, margin: float = 0.0, **rollouts: 
 
 
 def reaction_pending() -> Games:
-    """Maximian's turn has ended, and Galerius must answer to an attack."""
+    """Return a game after Maximian's turn in which Galerius must react to an attack."""
     game = position(
         rules={"variants": ["imperivm"]},
         dice=(5, 1, 3, 3),
@@ -70,7 +70,7 @@ def test_a_turn_without_ip_ends_automatically_r3_5() -> None:
 
 
 def test_the_best_turn_is_found_and_played_to_its_end() -> None:
-    """The value rewards a space that Diocletian reaches in several moves."""
+    """The value function rewards a space that Diocletian reaches in several moves."""
     goal = BOARD.names.index("MOESIA SVPERIOR")
 
     [plan] = search_for(lambda games: (games["at"][:, DIOCLETIAN] == goal).astype(float), 512).plan(position(), legal_masks(position()))
@@ -85,7 +85,7 @@ def test_the_best_turn_is_found_and_played_to_its_end() -> None:
 
 
 def test_candidates_that_differ_in_irrelevant_actions_have_equal_values() -> None:
-    """All candidates meet the same dice: what they do not change shows no difference, however many dice fall."""
+    """All candidates are evaluated with the same dice, so a value that their actions do not affect is equal for all."""
     game = position(ip=1, armies=[["GERMANIA MAGNA", "III", "army"]], tokens={"BELGICA": "revolt", "BRITANNIA": "unrest"})
     values: list[set[float]] = []
     for turns in (1, 64):
@@ -95,7 +95,7 @@ def test_candidates_that_differ_in_irrelevant_actions_have_equal_values() -> Non
     assert values[0] == values[1]
 
 
-def test_a_turn_must_be_better_than_the_greedy_one_by_a_margin() -> None:
+def test_a_turn_must_exceed_the_greedy_value_by_the_margin() -> None:
     game, masks = position(), legal_masks(position())
     greedy = [int(np.flatnonzero(masks[0])[0])]
     unmoved = game["at"][0, DIOCLETIAN]
@@ -110,7 +110,7 @@ def test_a_turn_must_be_better_than_the_greedy_one_by_a_margin() -> None:
 
 
 def test_equal_candidates_are_evaluated_once() -> None:
-    """Whatever the order of their actions: as many turns are judged as there are last positions and actions."""
+    """Candidates with the same final position and action are evaluated once, in any order of their actions."""
     judged: list[int] = []
 
     def count(games: Games) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_equal_candidates_are_evaluated_once() -> None:
 
 
 def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
-    """R10.1, R5.5: Galerius, attacked after Maximian's turn, 3 against 4, answers; then Diocletian decides, and no dice fall between."""
+    """R10.1, R5.5: Galerius, attacked 3 against 4 after Maximian's turn, reacts; Diocletian decides next, without a roll between."""
     game = reaction_pending()
 
     [plan] = search_for(lambda games: (games["at"][:, GALERIUS] != OFF).astype(float)).plan(game, legal_masks(game))
@@ -133,8 +133,8 @@ def test_a_turn_ends_where_another_emperor_decides_r10_1() -> None:
     assert plan.value == 1.0
 
 
-def changing(games: Games, at_once: float, later: float) -> np.ndarray:
-    """A value of Diocletian's distance from home that changes after one turn."""
+def position_value(games: Games, at_once: float, later: float) -> np.ndarray:
+    """Return `at_once`, or `later` after one turn, if Diocletian has left the initial space, and else 0."""
     away: np.ndarray = (games["at"][:, DIOCLETIAN] != position()["at"][0, DIOCLETIAN]) * 1.0
     return away * np.where(games["turn"] > position()["turn"][0] + 1, later, at_once)
 
@@ -144,24 +144,24 @@ def changing(games: Games, at_once: float, later: float) -> np.ndarray:
     [
         (0.1, 0.5, 0.02, 0.5),  # better, confirmed
         (0.1, -0.5, 0.02, 0.0),  # better, but worse in rollouts
-        (0.9, -0.5, 0.02, 0.0),  # by any amount
+        (0.9, -0.5, 0.02, 0.0),  # a large advantage, but worse in rollouts
         (0.1, 0.01, 0.02, 0.0),  # better by less than the margin
         (0.1, 0.01, 0.0, 0.01),
         (-0.1, 0.5, 0.02, 0.0),  # not better: no rollouts
     ],
 )
 def test_a_better_candidate_must_be_confirmed_by_rollouts(at_once: float, later: float, margin: float, chosen: float) -> None:
-    """The greedy turn stays at home."""
-    search = search_for(lambda games: changing(games, at_once, later), margin=margin, rollout_turns=1)
+    """In the greedy turn Diocletian stays on the initial space."""
+    search = search_for(lambda games: position_value(games, at_once, later), margin=margin, rollout_turns=1)
 
     [plan] = search.plan(position(), legal_masks(position()))
 
-    assert plan.value == pytest.approx(chosen, abs=0.1 * abs(later))  # by some dice Diocletian comes home, or has to
+    assert plan.value == pytest.approx(chosen, abs=0.1 * abs(later))  # some rolls return Diocletian to the initial space
     assert (plan.best == 0) == (chosen == 0)
 
 
 def test_only_finalists_are_rolled_out_and_limit_other_values() -> None:
-    """The value rewards distance from home, and its opposite one turn later: three finalists are evaluated again."""
+    """The value function changes its sign one turn later; three finalists are evaluated again."""
     game, masks = position(), legal_masks(position())
     turn, asked = game["turn"][0], []
 
@@ -180,7 +180,7 @@ def test_only_finalists_are_rolled_out_and_limit_other_values() -> None:
 
 @pytest.mark.parametrize(("again", "chosen"), [(0.5, True), (0.01, False), (-0.5, False)])
 def test_the_best_finalist_must_be_confirmed(again: float, chosen: bool) -> None:
-    """The value rewards distance from home at once and after rollouts; the third evaluation decides."""
+    """The first two evaluations prefer to leave the initial space; the third one decides."""
     game, masks = position(), legal_masks(position())
     asked: list[int] = []
 
@@ -206,7 +206,7 @@ def test_confirmation_uses_new_dice() -> None:
     assert not np.isin(first, others).any()
 
 
-def test_outcomes_before_a_reaction_do_not_use_the_games_own_dice_r10_1() -> None:
+def test_outcomes_before_a_reaction_do_not_use_the_dice_of_the_game_r10_1() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
     found = search._propose(game, legal_masks(game))
@@ -218,7 +218,7 @@ def test_outcomes_before_a_reaction_do_not_use_the_games_own_dice_r10_1() -> Non
     assert not np.isin(game["dice"], outcomes["dice"]).any()
 
 
-def test_samples_follow_the_probabilities() -> None:
+def test_sample_frequencies_match_the_probabilities() -> None:
     logits = np.log(np.tile(np.array([0.5, 0.3, 0.2], dtype=np.float32), (4000, 1)))
     drawn = sample(logits, np.arange(4000, dtype=np.uint64))
     assert np.allclose(np.bincount(drawn) / 4000, [0.5, 0.3, 0.2], atol=0.03)

@@ -1,4 +1,4 @@
-"""Summaries, comparisons, cross-play and levels, from small synthetic matches."""
+"""Tests of summaries, comparisons, cross-play matrices and level grids, on small synthetic matches."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS
 from tetrarchia_eval.statistics import wilson
 
 
-def test_summary_counts_what_was_played() -> None:
+def test_summary_has_the_statistics_of_the_games() -> None:
     games = match("middling", ("4200",), 50).games
     found = summarize(games)
     wins = sum(one.won for one in games)
@@ -38,12 +38,12 @@ def test_summary_counts_what_was_played() -> None:
     assert found.milliseconds == pytest.approx(1000 * 0.1 * 50 / sum(one.steps for one in games))
 
 
-def test_summary_of_nothing_is_refused() -> None:
+def test_summary_of_no_games_is_refused() -> None:
     with pytest.raises(TetrarchiaError, match="at least one game"):
         summarize(())
 
 
-def test_comparison_is_made_on_the_games_that_both_have_played() -> None:
+def test_comparison_uses_the_games_that_both_agents_played() -> None:
     first, second = match("strong", ("4200", "4222"), 40), match("weak", ("4222",), 30)
     found = compare_games(("strong", first.games), ("weak", second.games))
     assert (found.first, found.second, found.where) == ("strong", "weak", "all")
@@ -52,13 +52,13 @@ def test_comparison_is_made_on_the_games_that_both_have_played() -> None:
     assert found.wins.p < 0.01
 
 
-def test_comparison_of_other_games_is_refused() -> None:
+def test_comparison_without_common_games_is_refused() -> None:
     with pytest.raises(TetrarchiaError, match="strong and weak have no game with the same level and seed"):
         compare_games(("strong", match("strong").games), ("weak", match("weak", ("5300",)).games))
 
 
 def test_pair_teams_give_each_couple_to_one_agent() -> None:
-    """R13.1, two players."""
+    """R13.1: each of two players controls two Emperors."""
     teams = pair_teams(["a", "b"])
     assert [team.agents for team in teams] == [tuple(text) for text in ("aaaa", "aabb", "bbaa", "bbbb")]
     assert [pair_of(team.agents) for team in teams] == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
@@ -67,7 +67,7 @@ def test_pair_teams_give_each_couple_to_one_agent() -> None:
 MIXED = ("baaa", "abaa", "aaba", "aaab", "abbb", "babb", "bbab", "bbba")
 
 
-def test_ad_hoc_teams_give_each_emperor_to_the_fourth() -> None:
+def test_ad_hoc_teams_give_each_emperor_to_the_joining_agent() -> None:
     teams = ad_hoc_teams(["a", "b"])
     assert {"".join(team.agents) for team in teams} == {"aaaa", *MIXED, "bbbb"}
     assert len({team.label for team in teams}) == len(teams) == 10
@@ -75,7 +75,7 @@ def test_ad_hoc_teams_give_each_emperor_to_the_fourth() -> None:
     assert ad_hoc_of(tuple("aaaa")) == ("a", "a", "")
 
 
-def test_teams_that_are_of_another_kind_are_refused() -> None:
+def test_teams_that_are_neither_pairs_nor_ad_hoc_are_refused() -> None:
     with pytest.raises(TetrarchiaError, match="a,b,a,b"):
         pair_of(tuple("abab"))
     for agents in ("aabb", "aabc"):
@@ -90,7 +90,7 @@ def test_pair_matrix_has_the_win_rate_of_each_pair() -> None:
     assert matrix.cells["weak", "strong"].value == np.mean([game.won for game in matches[1].games])
 
 
-def test_ad_hoc_matrix_is_the_mean_of_four_emperors() -> None:
+def test_ad_hoc_matrix_is_the_mean_over_the_four_emperors() -> None:
     matches = [match(team.agents) for team in ad_hoc_teams(["weak", "strong"])]
     joined = [one for one in matches if ad_hoc_of(one.spec.agents)[:2] == ("weak", "strong")]
     matrix, emperors = ad_hoc_matrix(matches), emperor_matrix(matches)
@@ -99,13 +99,13 @@ def test_ad_hoc_matrix_is_the_mean_of_four_emperors() -> None:
     assert emperors.cells["weak + strong", "galerius"].value == np.mean([game.won for game in joined[1].games])
 
 
-def test_ad_hoc_matrix_leaves_out_what_lacks_an_emperor() -> None:
+def test_ad_hoc_matrix_omits_pairs_without_all_four_emperors() -> None:
     matches = [match(team.agents) for team in ad_hoc_teams(["weak", "strong"])[:-2]]
     assert set(ad_hoc_matrix(matches).cells) == {("weak", "weak"), ("weak", "strong")}
 
 
 def test_the_rulebook_has_81_levels_and_the_player_aids_256() -> None:
-    """R2.1."""
+    """R2.1: levels of the rulebook and of the player aids."""
     assert (len(RULEBOOK_LEVELS), len(ALL_LEVELS)) == (81, 256)
     assert (RULEBOOK_LEVELS[0], RULEBOOK_LEVELS[-1], ALL_LEVELS[-1]) == ("5300", "3122", "2033")
     assert {"4200", "4211", "4222"} <= set(RULEBOOK_LEVELS) < set(ALL_LEVELS)
@@ -121,7 +121,7 @@ def test_grid_puts_tokens_and_fleets_in_rows_and_revolts_and_armies_in_columns()
         level_grid({"6000": 0.5})
 
 
-def test_by_digit_is_the_rate_of_all_levels_with_it() -> None:
+def test_win_rate_by_digit_covers_all_levels_with_the_digit() -> None:
     games = match("middling", ("5300", "4200", "4222"), 30).games
     found = win_rates_by_digit(games)
     assert found["tokens per Emperor", "4"].value == np.mean([one.won for one in games if one.level[0] == "4"])

@@ -1,4 +1,4 @@
-"""The arena: the same match has the same games, whatever the chunks, workers and interruptions."""
+"""Tests of the arena: games do not depend on chunks, workers and interruptions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 
 @dataclass(frozen=True)
 class Cheat(Agent):
-    """Always chooses the same action, legal or not."""
+    """Agent that always chooses one fixed action, legal or not."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         return np.full(len(games), 454)
 
 
 @pytest.fixture(autouse=True)
-def agents_of_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+def register_test_agents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AGENTS, "witness", AgentType("witness", "", f"{Witness.__module__}:Witness"))
     monkeypatch.setitem(AGENTS, "cheat", AgentType("cheat", "", f"{__name__}:Cheat"))
 
@@ -46,15 +46,15 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the complete file of SPEC."""
+def complete_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the complete result file of SPEC."""
     path = tmp_path_factory.mktemp("arena") / "whole.jsonl"
     play_match(SPEC, path, workers=1)
     return path
 
 
-def same(games: Sequence[GameResult]) -> list[GameResult]:
-    """Return the games without the time taken."""
+def without_durations(games: Sequence[GameResult]) -> list[GameResult]:
+    """Return the games with their durations removed."""
     return [replace_fields(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in games]
 
 
@@ -62,9 +62,9 @@ def index_of(spec: MatchSpec, game: GameResult) -> int:
     return [spec.job(index) for index in range(spec.total)].index((game.level, game.seed))
 
 
-def test_same_match_has_the_same_games(file: Path, whole: Path) -> None:
+def test_a_match_is_reproducible(file: Path, complete_file: Path) -> None:
     again = play_match(SPEC, file, workers=1)
-    assert same(again.games) == same(load_match(whole).games)
+    assert without_durations(again.games) == without_durations(load_match(complete_file).games)
     assert [(game.level, game.seed) for game in again.games] == [SPEC.job(index) for index in range(12)]
     assert len({game.steps for game in again.games}) > 1
 
@@ -75,8 +75,8 @@ def test_returned_match_equals_the_file(file: Path) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
-def test_games_do_not_depend_on_chunks(file: Path, whole: Path, chunk: int) -> None:
-    assert same(play_match(SPEC, file, workers=1, chunk=chunk).games) == same(load_match(whole).games)
+def test_games_do_not_depend_on_chunks(file: Path, complete_file: Path, chunk: int) -> None:
+    assert without_durations(play_match(SPEC, file, workers=1, chunk=chunk).games) == without_durations(load_match(complete_file).games)
 
 
 def test_games_do_not_depend_on_env_ids() -> None:
@@ -84,28 +84,30 @@ def test_games_do_not_depend_on_env_ids() -> None:
     forwards = play_games(EVERYTHING, agents, range(5), agents_seed=1)
     backwards = play_games(EVERYTHING, agents, [4, 3, 2, 1, 0], agents_seed=1)
     alone = [play_games(EVERYTHING, agents, seed, agents_seed=1)[0] for seed in range(5)]
-    assert same(forwards) == same(alone)
-    assert same(backwards[::-1]) == same(alone)
+    assert without_durations(forwards) == without_durations(alone)
+    assert without_durations(backwards[::-1]) == without_durations(alone)
 
 
 def test_agents_seed_changes_the_games() -> None:
     agents = make_agents("random")
-    assert same(play_games(Options(), agents, range(3), 1)) != same(play_games(Options(), agents, range(3), 2))
+    assert without_durations(play_games(Options(), agents, range(3), 1)) != without_durations(play_games(Options(), agents, range(3), 2))
 
 
-def test_games_do_not_depend_on_workers(file: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)  # not a chunk in this process
+def test_games_do_not_depend_on_workers(file: Path, complete_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)  # play no chunk in this process
     monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
     seen: list[GameResult] = []
-    assert same(play_match(SPEC, file, workers=2, chunk=2, progress=seen.extend).games) == same(load_match(whole).games)
-    assert same(load_match(file).games) == same(load_match(whole).games)
+    assert without_durations(play_match(SPEC, file, workers=2, chunk=2, progress=seen.extend).games) == without_durations(
+        load_match(complete_file).games
+    )
+    assert without_durations(load_match(file).games) == without_durations(load_match(complete_file).games)
     assert sorted(index_of(SPEC, game) for game in seen) == list(range(12))
 
 
 def test_error_in_a_worker_is_raised(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)
     monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
-    with pytest.raises(TetrarchiaError, match=r"^unknown agent 'witness'"):  # there only this process knows it
+    with pytest.raises(TetrarchiaError, match=r"^unknown agent 'witness'"):  # registered only in this process
         play_match(match_spec("witness", 2), file, workers=2)
     assert load_match(file, unfinished_ok=True).games == ()
 
@@ -117,19 +119,19 @@ def test_illegal_action_is_refused(file: Path) -> None:
 
 @pytest.mark.parametrize("kept", [0, 1, 7, 11])
 @pytest.mark.parametrize("half", [0, 1, 60])
-def test_interrupted_match_is_continued(file: Path, whole: Path, kept: int, half: int) -> None:
-    lines = whole.read_bytes().splitlines(keepends=True)
+def test_interrupted_match_is_continued(file: Path, complete_file: Path, kept: int, half: int) -> None:
+    lines = complete_file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: 1 + kept]) + lines[1 + kept][:half])
     seen: list[Sequence[GameResult]] = []
     finished = play_match(SPEC, file, workers=1, chunk=3, progress=seen.append)
     assert finished == load_match(file)
-    assert same(finished.games) == same(load_match(whole).games)
+    assert without_durations(finished.games) == without_durations(load_match(complete_file).games)
     assert file.read_bytes().startswith(b"".join(lines[: 1 + kept]))
     assert len(seen[0]) == kept
     assert sum(map(len, seen)) == 12
 
 
-def test_ctrl_c_keeps_finished_games(file: Path, whole: Path) -> None:
+def test_ctrl_c_keeps_finished_games(file: Path, complete_file: Path) -> None:
     def interrupt(games: Sequence[GameResult]) -> None:
         if any(index_of(SPEC, game) == 4 for game in games):
             raise KeyboardInterrupt
@@ -137,7 +139,7 @@ def test_ctrl_c_keeps_finished_games(file: Path, whole: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         play_match(SPEC, file, workers=1, chunk=1, progress=interrupt)
     assert len(load_match(file, unfinished_ok=True).games) == 5
-    assert same(play_match(SPEC, file, workers=1).games) == same(load_match(whole).games)
+    assert without_durations(play_match(SPEC, file, workers=1).games) == without_durations(load_match(complete_file).games)
 
 
 def test_finished_match_is_not_played_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,17 +157,17 @@ def test_finished_match_is_not_played_again(file: Path, monkeypatch: pytest.Monk
         (replace(SPEC, versions={"tetrarchia": "9.9"}), "with tetrarchia version '.*', not '9.9'"),
     ],
 )
-def test_file_of_another_match_is_refused(whole: Path, other: Any, message: str) -> None:
-    before = whole.read_bytes()
+def test_file_of_another_match_is_refused(complete_file: Path, other: Any, message: str) -> None:
+    before = complete_file.read_bytes()
     with pytest.raises(TetrarchiaError, match=message):
-        play_match(other, whole, workers=1)
-    assert whole.read_bytes() == before
+        play_match(other, complete_file, workers=1)
+    assert complete_file.read_bytes() == before
 
 
-def test_file_can_be_continued_on_another_machine(file: Path, whole: Path) -> None:
-    file.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:4]))
+def test_file_can_be_continued_on_another_machine(file: Path, complete_file: Path) -> None:
+    file.write_bytes(b"".join(complete_file.read_bytes().splitlines(keepends=True)[:4]))
     elsewhere = replace(SPEC, machine={"cores": 64}, versions={**SPEC.versions, "python": "4.0"})
-    assert same(play_match(elsewhere, file, workers=1).games) == same(load_match(whole).games)
+    assert without_durations(play_match(elsewhere, file, workers=1).games) == without_durations(load_match(complete_file).games)
 
 
 def test_second_writer_is_refused(file: Path) -> None:
@@ -191,13 +193,13 @@ def test_second_writer_is_refused(file: Path) -> None:
         ({"first_seed": -1}, "first_seed must be a whole number"),
     ],
 )
-def test_wrong_argument_of_a_match_is_refused(arguments: dict[str, Any], message: str) -> None:
+def test_invalid_match_argument_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(TetrarchiaError, match=message):
         match_spec(**{"agents": "random", "games": 1, **arguments})
 
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": 1.5}, {"chunk": 0}, {"chunk": "many"}])
-def test_no_file_is_written_for_a_wrong_number(file: Path, wrong: dict[str, Any]) -> None:
+def test_no_file_is_written_for_an_invalid_number(file: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(TetrarchiaError, match=rf"{next(iter(wrong))} must be a whole number from 1 on"):
         play_match(SPEC, file, **wrong)
     assert not file.exists()
@@ -212,7 +214,7 @@ def test_scenario_is_played_at_its_level(file: Path) -> None:
     scenario = Options(scenario="great_persian_war")
     played = play_match(match_spec("random", 2, scenario="great_persian_war"), file, workers=1)
     assert played.spec.levels == scenario.level_names == (played.games[0].level,)
-    assert same(played.games) == same(play_games(scenario, make_agents("random"), range(2), 0))
+    assert without_durations(played.games) == without_durations(play_games(scenario, make_agents("random"), range(2), 0))
 
 
 @pytest.mark.parametrize(
@@ -225,8 +227,8 @@ def test_scenario_is_played_at_its_level(file: Path) -> None:
         (None, "witness:a,witness:b", "aabb"),
     ],
 )
-def test_emperors_of_each_number_of_players(players: int | None, names: str, emperors: str) -> None:
-    """R13.1."""
+def test_players_are_assigned_to_emperors(players: int | None, names: str, emperors: str) -> None:
+    """R13.1: the number of players determines the agent of each Emperor."""
     assert match_spec(names, 1, players=players).agents == tuple(f"witness:{name}" for name in emperors)
     assert len({id(agent) for agent in AgentCache().team(match_spec(names, 1, players=players).agents)}) == len(set(emperors))
 
@@ -240,7 +242,7 @@ def test_warm_up_round_is_not_in_the_file(file: Path) -> None:
     assert played[0].steps == len(agent.notes[second + 1 :])
 
 
-def test_win_rates_of_an_agent_object_by_task() -> None:
+def test_win_rates_of_an_agent_object_by_task_are_returned() -> None:
     tasks = {"easy": Options(level="5300"), "imperivm": Options(variants=["imperivm"])}
     found = arena.win_rates(make_agents("greedy")[0], tasks, range(100, 110))
     games = play_games(tasks["easy"], make_agents("greedy"), range(100, 110))

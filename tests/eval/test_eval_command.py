@@ -1,4 +1,4 @@
-"""`tetrarchia eval`: options, output and files."""
+"""Tests of `tetrarchia eval`: options, output and files."""
 
 import csv
 import json
@@ -19,11 +19,11 @@ from tetrarchia_eval.match import repeat_command
 from tetrarchia_eval.result_files import load_match
 
 TINY = ("--agents", "random", "--games", "20", "--workers", "1")
-Command = Callable[..., "Ended"]
+Command = Callable[..., "CommandResult"]
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """Exit code and output of a command."""
 
     code: int
@@ -37,7 +37,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Named(Agent):
-    """Plays the first legal action; accepts any name."""
+    """Agent that accepts any name and plays the first legal action."""
 
     name: str = ""
 
@@ -52,28 +52,28 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
 
-    def type_in(*words: str) -> Ended:
+    def run_command(*words: str) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["tetrarchia", "eval", *words])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         shown = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+        return CommandResult(int(ended.value.code or 0), shown.out, shown.err)
 
-    return type_in
+    return run_command
 
 
 def games_of(path: Path) -> list[GameResult]:
-    """Return the games without the time taken."""
+    """Return the games with their durations removed."""
     return [replace(game, seconds=(0.0,) * 4) for game in load_match(path).games]
 
 
-def row_of(shown: Ended, *cells: str) -> str:
+def row_of(shown: CommandResult, *cells: str) -> str:
     """Return the line of the output that begins with these cells."""
     (line,) = (line for line in shown.out.splitlines() if line.split()[: len(cells)] == list(cells))
     return line
 
 
-def test_a_second_run_says_that_nothing_was_played(run: Command) -> None:
+def test_a_second_run_reports_that_the_file_is_complete(run: Command) -> None:
     first = run(*TINY, "--out", "games.jsonl")
     second = run(*TINY, "--out", "games.jsonl")
 
@@ -100,14 +100,14 @@ def test_same_command_plays_the_same_games(run: Command) -> None:
     assert games_of(Path("first.jsonl")) == games_of(Path("second.jsonl")) != games_of(Path("other.jsonl"))
 
 
-def test_same_command_continues_or_shows_again(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_command_continues_an_unfinished_file_and_shows_a_finished_one(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(*TINY)
     (file,) = first.saved
     whole, lines = games_of(file), file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:8]) + lines[8][:30])
     assert run(*TINY).saved == [file]
     assert games_of(file) == whole
-    monkeypatch.setattr(workers, "play_chunk", None)  # nothing is left to play
+    monkeypatch.setattr(workers, "play_chunk", None)  # no games are left to play
     assert run(*TINY).code == 0
 
 
@@ -152,7 +152,7 @@ def test_several_comparisons_are_shown_as_a_table(run: Command) -> None:
 
 
 def test_players_share_the_emperors(run: Command) -> None:
-    """R13.1."""
+    """R13.1: the line-up is assigned to the players."""
     (file,) = run("--agents", "random,greedy,random", "--players", "3", "--games", "2", "--workers", "1").saved
     assert load_match(file).spec.agents == ("random", "random", "greedy", "random")
 
@@ -165,7 +165,7 @@ def test_a_long_line_up_has_a_short_file_name(run: Command, monkeypatch: pytest.
     assert len(first.name) == len(second.name) == 150 + len("_12345678.jsonl")
 
 
-def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_ups_with_the_same_file_name_are_refused(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AGENTS, "named", AgentType("named", "", f"{__name__}:Named"))
     failed = run("--agents", "named:a/b", "--against", "named:a-b", "--games", "1", "--out", "both")
     assert failed.code == 2
@@ -173,7 +173,7 @@ def test_line_ups_of_one_file_name_are_refused(run: Command, monkeypatch: pytest
     assert not Path("both").exists()
 
 
-def test_a_scenario(run: Command) -> None:
+def test_a_scenario_is_played_and_shown(run: Command) -> None:
     shown = run(*TINY, "--scenario", "danube_wars", "--variants", "imperivm")
     assert "danube_wars + imperivm, level 4122" in shown.out
     assert row_of(shown, "danube_wars", "random", "20")
@@ -229,7 +229,7 @@ def test_few_levels_are_plotted_as_bars(run: Command, plot: str) -> None:
         ),
     ],
 )
-def test_command_on_the_page_makes_the_same_file(run: Command, words: tuple[str, ...]) -> None:
+def test_printed_command_reproduces_the_file(run: Command, words: tuple[str, ...]) -> None:
     run("--agents", "random", "--games", "1", *words, "--out", "first.jsonl")
     spec = load_match("first.jsonl").spec
     assert run(*repeat_command(spec, "second.jsonl").split()[2:]).code == 0
@@ -298,5 +298,5 @@ def test_report_without_results_is_refused(run: Command) -> None:
     assert "there are no results in results" in failed.err
 
 
-def test_a_report_of_a_missing_folder_does_not_blame_the_page(run: Command) -> None:
+def test_error_for_a_missing_report_folder_names_the_folder(run: Command) -> None:
     assert "nofolder" in run("--report", "nofolder").err

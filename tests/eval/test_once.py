@@ -1,4 +1,4 @@
-"""In one evaluation each agent is created once and each line of a result file is parsed once."""
+"""Tests that an evaluation creates each agent once and parses each line of a result file once."""
 
 from collections import Counter
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_agents_of_cross_play_are_created_once(created: Counter[str]) -> None:
     assert created == {"random": 1, "greedy": 1}
 
 
-def test_new_games_are_not_parsed(parsed: Counter[bytes]) -> None:
+def test_newly_played_games_are_not_parsed(parsed: Counter[bytes]) -> None:
     evaluate("--agents", "random", "--against", "greedy", *SMALL)
     assert not parsed
 
@@ -111,16 +111,16 @@ def test_shortened_file_is_refused() -> None:
         alone.play(file)
 
 
-def test_one_pool_of_other_workers_plays_all_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_worker_pool_plays_all_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[int] = []
 
-    class Elsewhere(ThisProcess):
+    class ReversedPool(ThisProcess):
         size = 2
 
         def next_played(self) -> PlayedChunk:
-            return self._played.pop()  # the last one first
+            return self._played.pop()  # in reverse order
 
-        def __enter__(self) -> "Elsewhere":
+        def __enter__(self) -> "ReversedPool":
             begun.append(self.size)
             return self
 
@@ -130,7 +130,7 @@ def test_one_pool_of_other_workers_plays_all_matches(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)
     monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
     specs = [match_spec("random", 6, seed=seed, max_turns=3) for seed in (1, 2)]
-    with Arena(2, chunk=1, pool=lambda size: Elsewhere(AgentCache())) as there:
+    with Arena(2, chunk=1, pool=lambda size: ReversedPool(AgentCache())) as there:
         games = [there.play(ResultFile.open(spec, f"{spec.seed}.jsonl")).games for spec in specs]
     assert begun == [2, 0]
     assert [[game.seed for game in some] for some in games] == [list(range(6))] * 2

@@ -1,4 +1,4 @@
-"""Chunks of a long match and the display of progress."""
+"""Tests of the chunks of a match and of the progress display."""
 
 from collections.abc import Iterator
 from math import inf
@@ -20,7 +20,7 @@ def chunks_of(chunks: Chunks, seconds_per_game: float) -> Iterator[range]:
         chunks.learn(len(chunk), seconds_per_game * len(chunk))
 
 
-def test_chunks_cover_every_game_once_and_never_two_levels() -> None:
+def test_chunks_cover_every_game_once_and_contain_one_level_each() -> None:
     cut = list(chunks_of(Chunks(replace(SPEC, games=100), 30), 0.001))
     assert [index for chunk in cut for index in chunk] == list(range(30, 200))
     assert {(chunk[0] // 100) == (chunk[-1] // 100) for chunk in cut} == {True}
@@ -36,7 +36,7 @@ def test_chunks_of_slow_agents_have_one_game() -> None:
     assert {len(chunk) for chunk in chunks_of(Chunks(SPEC, 0), 60.0)} == {1}
 
 
-def test_given_chunk_size_is_reached_regardless_of_time() -> None:
+def test_given_chunk_size_is_used_regardless_of_time() -> None:
     sizes = [len(chunk) for chunk in chunks_of(Chunks(replace(SPEC, games=1000), 0, max_games=50, target_s=inf), 60.0)]
     assert max(sizes) == 50
 
@@ -50,30 +50,30 @@ def test_progress_shows_wins_speed_and_time_left(monkeypatch: pytest.MonkeyPatch
     now = 100.0
     monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tracker = ProgressTracker(1000)
-    tracker.begin("", won(0, of=400))  # of an earlier command
+    tracker.begin("", won(0, of=400))  # games of an earlier command
     assert tracker.text() == "0.0% won, 400 of 1,000 games"
     now += 10
     tracker.add(won(50, of=100))
     assert tracker.text() == "10.0% won, 500 of 1,000 games, 10 games/s, 0:00:50 left"
 
 
-def test_compiling_does_not_count_for_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compilation_time_is_excluded_from_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tracker = ProgressTracker(100)
     tracker.begin("planner", [])
     now += 120
-    tracker.add([])  # compiled
+    tracker.add([])  # marks the end of compilation
     now += 1
     tracker.add(won(5, of=10))
     assert tracker.text() == "planner 50.0% won, 10 of 100 games, 10 games/s, 0:00:09 left"
 
 
-def test_progress_of_several_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_several_matches_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(console.time, "monotonic", lambda: now)
     tracker = ProgressTracker(300)
-    tracker.begin("planner", won(80, of=100))  # of an earlier command
+    tracker.begin("planner", won(80, of=100))  # games of an earlier command
     now += 5
     tracker.begin("greedy", [])
     now += 10

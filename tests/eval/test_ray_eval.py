@@ -1,4 +1,4 @@
-"""`tetrarchia eval --ray` on a cluster of two nodes: raylets on this machine with one processor each."""
+"""Tests of `tetrarchia eval --ray` on a local cluster of two nodes with one CPU each."""
 
 import os
 import re
@@ -23,14 +23,14 @@ from tetrarchia_eval.result_files import load_match
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray's own warnings
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray emits warnings
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
 GAMES = 400
 MATCH = ("--agents", "planner:beam=4", "--level", "4211", "--games", str(GAMES))
 SHORT = ("--agents", "planner:beam=4", "--level", "4211", "--games", "200")
-LONG = (*SHORT[:-1], "100000")  # more than this process plays alone
+LONG = (*SHORT[:-1], "100000")  # more games than this process plays without workers
 SMALL = {"object_store_memory": 100_000_000}
 OWN_AGENT = """
 import os
@@ -52,7 +52,7 @@ class Mine(Agent):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Start a cluster of one node; tests add a second."""
+    """Start a cluster of one node; tests may add nodes."""
     found = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **SMALL})
     yield found
     found.shutdown()
@@ -60,7 +60,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def empty_cluster() -> Iterator[Any]:
-    """Start a head node without processors."""
+    """Start a head node without CPUs."""
     found = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **SMALL})
     yield found
     found.shutdown()
@@ -74,7 +74,7 @@ def one_core(tmp_path_factory: pytest.TempPathFactory) -> list[GameResult]:
     return games_of(folder / "match.jsonl")
 
 
-def started(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
+def start_command(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     path = os.pathsep.join(PACKAGES)
     return subprocess.Popen(
         [sys.executable, "-m", "tetrarchia_app", "eval", *words],
@@ -88,13 +88,13 @@ def started(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[
 
 def run(folder: Path, *words: str, **environment: str) -> tuple[int, str]:
     """Return exit code and output."""
-    command = started(folder, *words, **environment)
+    command = start_command(folder, *words, **environment)
     text, _ = command.communicate(timeout=500)
     return command.returncode, text
 
 
 def games_of(path: Path) -> list[GameResult]:
-    """Return the games without the time taken."""
+    """Return the games with their durations removed."""
     return [replace(game, seconds=(0.0, 0.0, 0.0, 0.0)) for game in load_match(path, unfinished_ok=True).games]
 
 
@@ -120,7 +120,7 @@ def test_two_nodes_play_the_games_of_one_core(cluster: Any, one_core: Sequence[G
 def test_lost_node_does_not_change_the_games(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
     second = cluster.add_node(num_cpus=1, **SMALL)
     cluster.wait_for_nodes()
-    command = started(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
+    command = start_command(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
     wait_for_games(tmp_path / "match.jsonl", GAMES // 4, command)
 
     cluster.remove_node(second, allow_graceful=False)
@@ -133,7 +133,7 @@ def test_lost_node_does_not_change_the_games(cluster: Any, one_core: Sequence[Ga
 
 def test_killed_command_is_continued_with_or_without_ray(cluster: Any, one_core: Sequence[GameResult], tmp_path: Path) -> None:
     file, copy = tmp_path / "match.jsonl", tmp_path / "copy.jsonl"
-    command = started(tmp_path, *MATCH, "--out", file.name, "--ray", cluster.address)
+    command = start_command(tmp_path, *MATCH, "--out", file.name, "--ray", cluster.address)
     wait_for_games(file, GAMES // 8, command)
     command.send_signal(signal.SIGKILL)
     command.communicate()
@@ -145,7 +145,7 @@ def test_killed_command_is_continued_with_or_without_ray(cluster: Any, one_core:
     assert games_of(file) == games_of(copy) == one_core
 
 
-def test_local_cluster(tmp_path: Path) -> None:
+def test_a_local_cluster_is_started(tmp_path: Path) -> None:
     code, text = run(tmp_path, *SHORT, "--ray", "--workers", "1", "--out", "match.jsonl", RAY_ADDRESS="")
 
     assert code == 0, text
@@ -167,31 +167,31 @@ def listening() -> Iterator[str]:
 
 
 def refused(folder: Path, *words: str, **environment: str) -> str:
-    """Return the one line of a command that ends with exit code 2."""
+    """Run a command that exits with code 2; return its one-line message."""
     code, text = run(folder, *words, "--out", "match.jsonl", **environment)
     assert code == 2, text
-    [message] = [line for line in text.splitlines() if not re.search(r"\d games, ", line)]  # without progress, printed every 30 s
+    [message] = [line for line in text.splitlines() if not re.search(r"\d games, ", line)]  # ignore the progress lines printed every 30 s
     return message
 
 
 @pytest.mark.parametrize("address", ["nonsense", "host:port", "http://127.0.0.1:6379", "127.0.0.1:99999"])
-def test_invalid_address(address: str, tmp_path: Path) -> None:
+def test_an_invalid_address_is_refused(address: str, tmp_path: Path) -> None:
     assert "ray must be HOST:PORT of the head node" in refused(tmp_path, *SHORT, "--ray", address)
 
 
-def test_address_without_a_cluster(tmp_path: Path) -> None:
+def test_an_address_without_a_cluster_is_refused(tmp_path: Path) -> None:
     assert "ray: there is no cluster at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", "127.0.0.1:1")
     assert "ray: there is no cluster at '127.0.0.1:1'" in refused(tmp_path, *SHORT, "--ray", RAY_ADDRESS="127.0.0.1:1")
 
 
-def test_address_of_another_service(tmp_path: Path) -> None:
+def test_an_address_of_another_service_is_refused(tmp_path: Path) -> None:
     with listening() as address:
         assert f"'{address}' is not a Ray cluster" in refused(tmp_path, *SHORT, "--ray", address)
 
 
 @contextmanager
 def node(address: str, python: str, folder: Path, **environment: str) -> Iterator[None]:
-    """Start a node whose workers run this Python."""
+    """Start a node whose workers run the given Python."""
     words = [python, "-m", "ray.scripts.scripts", "start", f"--address={address}", "--num-cpus=1", "--block"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with subprocess.Popen(words, cwd=folder, env={**kept, **environment}, stdout=-3, stderr=-3, start_new_session=True) as process:
@@ -202,14 +202,14 @@ def node(address: str, python: str, folder: Path, **environment: str) -> Iterato
 
 
 def bare_python(folder: Path) -> str:
-    """Return a Python with Ray but without this package."""
+    """Return the path of a Python with Ray but without this package."""
     venv.create(folder, symlinks=True)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "ray.pth").write_text(f"{Path(ray.__file__).parents[1]}\n", encoding="utf-8")
     return str(folder / "bin" / "python")
 
 
-def test_a_node_without_this_package(empty_cluster: Any, tmp_path: Path) -> None:
+def test_a_node_without_this_package_is_reported(empty_cluster: Any, tmp_path: Path) -> None:
     with node(empty_cluster.address, bare_python(tmp_path / "venv"), tmp_path):
         message = refused(tmp_path, *LONG, "--ray", empty_cluster.address)
 
@@ -218,7 +218,7 @@ def test_a_node_without_this_package(empty_cluster: Any, tmp_path: Path) -> None
     assert games_of(tmp_path / "match.jsonl")  # played by this process
 
 
-def test_a_node_with_another_version(empty_cluster: Any, tmp_path: Path) -> None:
+def test_a_node_with_another_version_is_reported(empty_cluster: Any, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tetrarchia_env", tmp_path / "other" / "tetrarchia_env")
     init = tmp_path / "other" / "tetrarchia_env" / "__init__.py"
     init.write_text(init.read_text(encoding="utf-8").replace(f'"{__version__}"', '"9.9"'), encoding="utf-8")
@@ -231,7 +231,7 @@ def test_a_node_with_another_version(empty_cluster: Any, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("there", "message"), [({}, "there is no MINE here"), ({"MINE": "last"}, "has another version of mine.Mine")])
-def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_a_node_with_a_different_agent_is_reported(empty_cluster: Any, there: dict[str, str], message: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_AGENT, encoding="utf-8")
     words = ("--agents", "mine.Mine", *LONG[2:], "--ray", empty_cluster.address)
 
@@ -240,7 +240,7 @@ def test_a_node_where_the_agent_is_not_the_same(empty_cluster: Any, there: dict[
 
 
 def test_sigterm_is_reported_in_one_line(cluster: Any, tmp_path: Path) -> None:
-    command = started(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
+    command = start_command(tmp_path, *MATCH, "--out", "match.jsonl", "--ray", cluster.address)
     wait_for_games(tmp_path / "match.jsonl", GAMES // 8, command)
 
     command.terminate()

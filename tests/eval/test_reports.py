@@ -1,4 +1,4 @@
-"""Tables, plots and the results page, from small synthetic matches."""
+"""Tests of tables, plots and the results page, on small synthetic matches."""
 
 import csv
 import json
@@ -36,8 +36,8 @@ from tetrarchia_eval.tables import (
 MARKUP = "<img src=x onerror=alert(1)> [link](javascript:alert(1)) `code` *bold* _slanted_ a|b\n# head \x1b[31m &lt; $x$ https://x.y \\*"
 
 
-def keep_all(folder: Path) -> Path:
-    """Write files for every section."""
+def write_all_sections(folder: Path) -> Path:
+    """Write result files for every section; return the folder."""
     for name in ("strong", "weak"):
         keep(folder / f"main/{name}.jsonl", match(name, ("4200", "4222"), 40))
         keep(folder / f"ladder/{name}.jsonl", match(name, ("4222",), 20))
@@ -55,14 +55,14 @@ def keep_all(folder: Path) -> Path:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    return keep_all(tmp_path / "results")
+    return write_all_sections(tmp_path / "results")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a page with all sections."""
+    """Return the path of a page with all sections."""
     pytest.importorskip("matplotlib")
-    return page_of(keep_all(tmp_path_factory.mktemp("kept") / "results"))
+    return page_of(write_all_sections(tmp_path_factory.mktemp("kept") / "results"))
 
 
 def page_of(results: Path) -> Path:
@@ -182,12 +182,12 @@ def test_missing_markers_are_refused(text: str) -> None:
         ),
     ],
 )
-def test_command_that_repeats_a_match(played: Match, words: str) -> None:
+def test_repeat_command_contains_the_options_of_the_match(played: Match, words: str) -> None:
     assert repeat_command(played.spec, "results/main/x.jsonl") == f"tetrarchia eval {words} --out results/main/x.jsonl"
 
 
 def test_team_label_is_as_short_as_possible() -> None:
-    """R13.1."""
+    """R13.1: the label lists one agent per player where possible."""
     assert [team_label(tuple(agents)) for agents in ("aaaa", "aabb", "aabc", "abcd", "abaa")] == ["a", "a,b", "a,b,c", "a,b,c,d", "a,b,a,a"]
 
 
@@ -319,7 +319,7 @@ def test_page_in_a_missing_folder_is_refused(results: Path) -> None:
         ("crossplay/ad-hoc/other.jsonl", match("middling", ("4211",)), "different levels"),
     ],
 )
-def test_files_that_do_not_fit_are_refused(results: Path, file: str, other: Match, reason: str) -> None:
+def test_misplaced_or_conflicting_files_are_refused(results: Path, file: str, other: Match, reason: str) -> None:
     pytest.importorskip("matplotlib")
     keep(results / file, other)
     if not file.startswith("main"):

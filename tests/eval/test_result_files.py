@@ -1,4 +1,4 @@
-"""Result files: read back as written; damaged ones are refused."""
+"""Tests of result files: round trip, and refusal of damaged files."""
 
 import json
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def refusal(path: Path) -> str:
-    """Return the message with which this file is refused."""
+    """Return the error message of loading this file."""
     with pytest.raises(TetrarchiaError, match=r".") as error:
         load_match(path)
     assert "\n" not in str(error.value)
@@ -64,7 +64,7 @@ def change(path: Path, line: int, alter: Callable[[dict[str, Any]], object]) -> 
     path.write_text("".join(lines))
 
 
-def test_a_match_is_read_as_it_was_written(file: Path) -> None:
+def test_a_match_is_read_back_as_written(file: Path) -> None:
     assert load_match(file) == MATCH
 
 
@@ -93,7 +93,7 @@ def test_impossible_game_is_refused(file: Path, name: str, value: Any, words: st
     assert len(message) < 1000
 
 
-def test_numbers_beyond_all_floats_are_refused(file: Path) -> None:
+def test_numbers_that_overflow_a_float_are_refused(file: Path) -> None:
     file.write_text(file.read_text().replace("0.25", "1e999"))
     assert "line 2 is damaged" in refusal(file)
 
@@ -107,14 +107,14 @@ def test_deep_nesting_is_refused(file: Path, line: int) -> None:
 
 
 @pytest.mark.parametrize("letters", [1, 100])
-def test_a_first_line_cut_in_the_middle_is_said_as_such(file: Path, letters: int) -> None:
+def test_an_incomplete_first_line_is_reported(file: Path, letters: int) -> None:
     file.write_text(file.read_text()[:letters])
     assert refusal(file).endswith("its first line, which describes the match, is cut off: delete the file to start again")
     file.write_text("")
     assert refusal(file).endswith("it is empty")
 
 
-def test_errors_of_the_disk_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_errors_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = ResultFile.open(SPEC, tmp_path / "new.jsonl")
     with file.appending():
 
@@ -127,16 +127,16 @@ def test_errors_of_the_disk_name_the_file(tmp_path: Path, monkeypatch: pytest.Mo
             file.append(MATCH.games)
 
 
-def test_a_line_for_the_spec_and_for_each_game(file: Path) -> None:
+def test_file_has_one_line_for_the_spec_and_one_for_each_game(file: Path) -> None:
     assert len(file.read_text().splitlines()) == 1 + SPEC.total == 5
     assert all(len(line) <= 170 for line in file.read_text().splitlines()[1:])
 
 
-def test_only_one_outcome_is_a_win() -> None:
+def test_only_the_outcome_won_is_a_win() -> None:
     assert [game.won for game in MATCH.games] == [True, False, False, False]
 
 
-def test_levels_share_their_seeds() -> None:
+def test_all_levels_use_the_same_seeds() -> None:
     assert [SPEC.job(index) for index in range(4)] == [("4200", 7), ("4200", 8), ("4211", 7), ("4211", 8)]
     assert SPEC.options("4211") == Options(level="4211")
 
@@ -166,27 +166,27 @@ def test_a_scenario_has_its_own_level() -> None:
         ({"arguments": {"colour": 1}}, "unknown argument 'colour'"),
     ],
 )
-def test_a_wrong_plan_is_refused(wrong: dict[str, Any], message: str) -> None:
+def test_an_invalid_match_spec_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(TetrarchiaError, match=message):
         validate({**asdict(SPEC), **wrong}, MatchSpec, "")
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "there is no such file" in refusal(tmp_path / "none.jsonl")
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert "it cannot be read (" in refusal(tmp_path)
 
 
-def test_an_empty_file(tmp_path: Path) -> None:
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     path.touch()
     assert "it is empty" in refusal(path)
 
 
 @pytest.mark.parametrize("key", ["format", "environment"])
-def test_another_version(file: Path, key: str) -> None:
+def test_another_format_or_environment_is_refused(file: Path, key: str) -> None:
     change(file, 1, lambda content: content.update({key: "tetrarchia_v9"}))
     assert "'tetrarchia_v9'" in refusal(file)
     assert "must be 1 and 'tetrarchia_v0'" in refusal(file)
@@ -217,25 +217,25 @@ def test_another_version(file: Path, key: str) -> None:
         (5, lambda content: content.update(decisions=[1, 2, 3]), "line 5 is damaged: decisions"),
     ],
 )
-def test_a_damaged_line_is_named(file: Path, line: int, alter: Callable[[dict[str, Any]], object], message: str) -> None:
+def test_the_error_names_the_damaged_line(file: Path, line: int, alter: Callable[[dict[str, Any]], object], message: str) -> None:
     change(file, line, alter)
     assert message in refusal(file)
 
 
 @pytest.mark.parametrize("damage", [b"\n", b"{]\n", b"\xff\xfe\n", b"[1]\n", b"[" * 100_000 + b"\n"])
-def test_a_line_that_is_no_table(file: Path, damage: bytes) -> None:
+def test_a_line_that_is_not_an_object_is_refused(file: Path, damage: bytes) -> None:
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join([*lines[:2], damage, *lines[3:]]))
     assert "line 3 is damaged" in refusal(file)
 
 
-def test_more_games_than_planned(file: Path) -> None:
+def test_more_games_than_in_the_spec_are_refused(file: Path) -> None:
     file.write_text(file.read_text() + game_line(MATCH.games[-1]))
     assert "line 6 is damaged: it is not game 4 of the match" in refusal(file)
 
 
 @pytest.mark.parametrize("cut", [1, 100])
-def test_an_unfinished_match_is_only_good_to_go_on_with(file: Path, cut: int) -> None:
-    file.write_bytes(file.read_bytes()[:-cut])  # in the middle of the last line
+def test_an_unfinished_match_is_loaded_only_with_unfinished_ok(file: Path, cut: int) -> None:
+    file.write_bytes(file.read_bytes()[:-cut])  # cut within the last line
     assert "unfinished, with 3 of 4 games" in refusal(file)
     assert load_match(file, unfinished_ok=True) == Match(SPEC, MATCH.games[:3])

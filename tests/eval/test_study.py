@@ -1,4 +1,4 @@
-"""Games recorded for research: consent, complete lines, checks of untrusted files, and the data set made from them."""
+"""Tests of games recorded for research: consent, complete lines, validation of untrusted files, and exported data."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def replay() -> Replay:
 
 
 def game(*players: Player, played: Replay | None = None) -> StudyGame:
-    """Return a game in which the first player has all Emperors."""
+    """Return a game in which the first player controls all Emperors."""
     kept = played or replay()
     number = len(kept.actions)
     return StudyGame(kept, players or (PERSON, PPO), (0, 0, 0, 0), (0,) * number, (1.5,) * (number - 1) + (None,), __version__)
@@ -72,12 +72,12 @@ def test_game_without_consent_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["Anna", "0123456789ABCDEF", "0123456789abcdef0", "0123456789abcde\n"])
-def test_name_of_a_person_is_refused(name: str) -> None:
+def test_a_real_name_as_player_id_is_refused(name: str) -> None:
     with pytest.raises(TetrarchiaError, match="16 hexadecimal digits"):
         game(Player("person", name, consent=True))
 
 
-def test_ids_of_persons_are_different() -> None:
+def test_human_player_ids_are_unique() -> None:
     assert len({new_person() for _ in range(1000)}) == 1000
     game(Player("person", new_person(), consent=True))
 
@@ -87,7 +87,7 @@ def test_unfinished_game_is_refused() -> None:
         game(played=random_replay(Options(), 11, 5))
 
 
-def test_every_action_has_a_player_and_a_time() -> None:
+def test_lists_of_different_length_are_refused() -> None:
     with pytest.raises(TetrarchiaError, match="same length; got 43, 1 and 43"):
         StudyGame(replay(), (PPO,), (0, 0, 0, 0), (0,), (None,) * 43, __version__)
     with pytest.raises(TetrarchiaError, match="numbers of the 1 players, with four seats"):
@@ -190,7 +190,7 @@ def test_processes_append_complete_lines(tmp_path: Path) -> None:
 
 
 def mixed_game(seed: int, *, persons: bool = True) -> StudyGame:
-    """Return a game in which a person plays Diocletian, thinking 2 or 4 seconds, and ppo the others without times."""
+    """Return a game of a human Diocletian with decision times of 2 or 4 seconds and ppo teammates without times."""
     replay = random_replay(Options(level=["4200", "4211"]), seed, 1000)
     number = len(replay.actions)
     if not persons:
@@ -210,7 +210,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "kept"
 
 
-def test_team_is_named_by_its_players() -> None:
+def test_team_name_counts_its_players() -> None:
     assert [one.team for one in MIXED_GAMES] == ["1 person, 3 ppo", "1 person, 3 ppo", "4 ppo"]
 
 
@@ -224,7 +224,7 @@ def test_summary_has_a_row_for_each_kind_of_team() -> None:
     assert table.rows[1][4:] == [0, None, None]
 
 
-def test_level_is_the_one_that_was_drawn() -> None:
+def test_exported_level_is_the_drawn_level() -> None:
     assert {row[2] for row in game_rows([mixed_game(seed) for seed in range(8)])} == {"4200", "4211"}
 
 

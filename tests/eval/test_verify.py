@@ -1,4 +1,4 @@
-"""`tetrarchia eval --verify`: results are played again and compared."""
+"""Tests of `tetrarchia eval --verify`, which replays and compares results."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ OLD = "0123456789ab"
 
 @dataclass(frozen=True)
 class Changed(Agent):
-    """Another agent under the same name."""
+    """Different agent registered under the same name."""
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         return masks.argmax(axis=1)
@@ -30,7 +30,7 @@ class Changed(Agent):
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a file with an old fingerprint."""
+    """Return a result file with an outdated fingerprint."""
     path = tmp_path / "main/random.jsonl"
     path.parent.mkdir()
     played = play_match(SPEC, path, workers=1)
@@ -47,7 +47,7 @@ def verify(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_file_that_reproduces_gets_the_present_fingerprints(
+def test_reproduced_file_gets_the_current_fingerprints(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     games = file.read_bytes().partition(b"\n")[2]
@@ -94,14 +94,14 @@ def test_damaged_files_are_reported_and_the_others_verified(
         (["none", "--agents", "random"], "verify takes no other option than games; got agents"),
     ],
 )
-def test_wrong_arguments_are_refused(
+def test_invalid_arguments_are_refused(
     words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert verify(monkeypatch, *words) == 2
     assert message in capsys.readouterr().err
 
 
-def made_up(levels: int, games: int, seconds: float) -> ResultFile:
+def synthetic_file(levels: int, games: int, seconds: float) -> ResultFile:
     spec = replace_entries(
         SPEC, levels=tuple(f"4{number:03}" for number in (0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23)[:levels]), games=games
     )
@@ -114,28 +114,28 @@ def made_up(levels: int, games: int, seconds: float) -> ResultFile:
     [
         (2, 100, 0.0, 20, [range(20), range(100, 120)]),
         (2, 5, 0.0, 20, [range(5), range(5, 10)]),
-        (1, 100, 20.0, 20, [range(4)]),  # after a minute
+        (1, 100, 20.0, 20, [range(4)]),  # stop after one minute
         (2, 100, 1000.0, 20, [range(1), range(100, 101)]),  # at least two games
         (12, 100, 0.0, 1, [range(100 * level, 100 * level + 1) for level in range(12)]),
     ],
 )
-def test_fewer_games_of_slow_agents_are_verified(levels: int, games: int, seconds: float, asked: int, played: list[range]) -> None:
-    assert games_to_verify(made_up(levels, games, seconds), asked) == played
+def test_fewer_games_are_verified_for_slow_agents(levels: int, games: int, seconds: float, asked: int, played: list[range]) -> None:
+    assert games_to_verify(synthetic_file(levels, games, seconds), asked) == played
 
 
-def test_unfinished_file_has_fewer_games() -> None:
-    file = made_up(2, 100, 0.0)
+def test_only_played_games_of_an_unfinished_file_are_verified() -> None:
+    file = synthetic_file(2, 100, 0.0)
     del file.games[103:]
     assert games_to_verify(file, 20) == [range(20), range(100, 103)]
 
 
-def test_time_taken_is_not_compared() -> None:
-    game = made_up(1, 1, 0.5).games[0]
+def test_durations_are_not_compared() -> None:
+    game = synthetic_file(1, 1, 0.5).games[0]
     assert differing_entries(game, replace(game, seconds=(9.0,) * 4)) == ""
     assert differing_entries(game, replace(game, turns=10, score=9)) == "score was 10, now 9, turns was 9, now 10"
 
 
-def test_agent_of_several_files_is_created_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_used_in_several_files_is_created_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (file.parent / "again.jsonl").write_bytes(file.read_bytes())
     made: list[str] = []
     real = workers.make_agent

@@ -1,4 +1,4 @@
-"""Result files contain the fingerprints of their agents, and another version of an agent cannot continue them."""
+"""Tests of agent fingerprints in result files: another version of an agent cannot continue a file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ SPEC = match_spec("random", 6)
 
 @dataclass(frozen=True)
 class Trained(Agent):
-    """Has weights that do not affect its choice."""
+    """Agent with weights that do not affect its choice."""
 
     weights: bytes
     last: bool = False

@@ -1,4 +1,4 @@
-"""Worker processes of the arena, and concurrent access to a result file."""
+"""Tests of the arena's worker processes and of concurrent access to a result file."""
 
 import multiprocessing
 import os
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_killed_worker_is_reported_and_the_match_can_be_continued(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)  # not a chunk in this process
+    monkeypatch.setattr(arena, "MAX_ALONE_CHUNK_S", -1.0)  # play no chunk in this process
     monkeypatch.setattr(arena, "MIN_POOL_WORK_S", -1.0)
 
     def kill(games: Sequence[GameResult]) -> None:
@@ -49,7 +49,7 @@ def test_workers_start_with_sigint_blocked() -> None:
 
 
 def test_finished_file_is_only_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The superuser may write to any file, so the test does not rely on permissions alone."""
+    """The superuser can write to any file, so the test does not rely only on permissions."""
     first = play_match(SPEC, file, workers=1)
     file.chmod(0o444)
     monkeypatch.setattr(ResultFile, "appending", None)
@@ -69,7 +69,7 @@ def test_finished_file_is_read_while_another_process_locks_it(file: Path) -> Non
 def test_file_created_by_another_process_is_not_replaced(file: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
     opened = ResultFile.open(SPEC, file)
-    file.write_text(spec_line(SPEC), encoding="utf-8")  # by another process
+    file.write_text(spec_line(SPEC), encoding="utf-8")  # as another process would
     with file.open() as held, Arena(1) as alone:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(TetrarchiaError, match="another process is writing to it"):
@@ -78,7 +78,7 @@ def test_file_created_by_another_process_is_not_replaced(file: Path) -> None:
     assert os.listdir(file.parent) == [file.name]
 
 
-def test_file_systems_without_hard_links(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_systems_without_hard_links_are_supported(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 

@@ -1,4 +1,4 @@
-"""Calibration: the fit finds the line that made the outcomes, is measured on games of its own, and is kept with the weights."""
+"""Tests of calibration: the fit, its evaluation on held-out games, and the calibration files of checkpoints."""
 
 from pathlib import Path
 
@@ -17,28 +17,28 @@ from tetrarchia_train.calibrate import FIRST_SEED, Positions, brier, calibrate, 
 from tetrarchia_train.config import TrainConfig  # noqa: E402
 
 
-def made_up(number: int, slope: float, intercept: float) -> Positions:
-    """Each game is one position, won as this line says."""
+def synthetic_positions(number: int, slope: float, intercept: float) -> Positions:
+    """Return one position per game, with outcomes drawn from a logistic model with this slope and intercept."""
     rng = np.random.default_rng(7)
     shares = rng.uniform(0.02, 0.98, number)
     won = (rng.uniform(size=number) < logistic(intercept + slope * log_odds(shares))).astype(np.float64)
     return Positions(shares, won, np.arange(number), np.full(number, "4211"))
 
 
-def test_the_fit_finds_the_line_that_made_the_outcomes() -> None:
-    positions = made_up(40_000, slope=1.4, intercept=-0.6)
+def test_fit_recovers_the_true_slope_and_intercept() -> None:
+    positions = synthetic_positions(40_000, slope=1.4, intercept=-0.6)
 
     assert fit(positions.fractions, positions.won) == pytest.approx((1.4, -0.6), abs=0.05)
 
 
-def test_the_fit_bears_games_that_were_all_won() -> None:
+def test_fit_is_finite_if_all_games_are_won() -> None:
     slope, intercept = fit(np.array([0.4, 0.6, 0.9]), np.ones(3))
 
     assert np.isfinite([slope, intercept]).all()
 
 
-def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
-    found = fit_calibration("0" * 64, ShapedReward(win=2.0, loss=0.0), *made_up(40_000, 1.4, -0.6).split(), games=40_000)
+def test_calibrated_probabilities_are_reliable_and_improve_the_brier_score() -> None:
+    found = fit_calibration("0" * 64, ShapedReward(win=2.0, loss=0.0), *synthetic_positions(40_000, 1.4, -0.6).split(), games=40_000)
 
     assert found.brier < found.uncalibrated_brier
     assert found.positions == found.games == 20_000
@@ -46,19 +46,19 @@ def test_a_calibrated_chance_is_reliable_and_better_than_the_share() -> None:
     assert found.brier_by_level == {"4211": found.brier}
 
 
-def test_no_game_is_in_both_halves() -> None:
-    fitted, held_out = made_up(100, 1.0, 0.0).split()
+def test_split_puts_each_game_in_one_half() -> None:
+    fitted, held_out = synthetic_positions(100, 1.0, 0.0).split()
 
     assert not set(fitted.games) & set(held_out.games)
 
 
-def test_briers_score_is_the_mean_squared_error() -> None:
+def test_brier_score_is_the_mean_squared_error() -> None:
     assert brier(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 1.0])) == pytest.approx(1.25 / 3, abs=1e-5)
     assert [one.positions for one in reliability(np.array([0.05, 0.06, 1.0]), np.array([0.0, 1.0, 1.0]))] == [2, 1]
 
 
 @pytest.mark.parametrize("name", [name for name in shipped_checkpoints() if name.startswith("ppo")])
-def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
+def test_every_card_contains_the_reward_of_its_critic(name: str) -> None:
     config, reward = training_of(read_card(CHECKPOINTS / name))
 
     first, last = sorted((config.turn_discount, config.final_turn_discount))
@@ -66,7 +66,7 @@ def test_every_card_tells_the_reward_that_its_critic_learned(name: str) -> None:
     assert (reward.win, reward.loss) == (2.0, 0.0)
 
 
-def test_the_shipped_calibration_is_of_the_shipped_weights_and_of_enough_games() -> None:
+def test_the_shipped_calibration_matches_the_shipped_weights_and_has_enough_games() -> None:
     found = read_calibration(CHECKPOINTS / "ppo", read_card(CHECKPOINTS / "ppo")["weights_sha256"])
 
     assert found.games >= 1000
@@ -75,13 +75,13 @@ def test_the_shipped_calibration_is_of_the_shipped_weights_and_of_enough_games()
     assert all(abs(one.predicted - one.won) < 0.1 for one in found.reliability)
 
 
-def test_a_card_that_does_not_tell_its_training_is_refused() -> None:
+def test_a_card_without_training_options_is_refused() -> None:
     with pytest.raises(TetrarchiaError, match="does not say how it was trained"):
         training_of({"training": {}})
 
 
 @pytest.mark.slow
-def test_the_command_calibrates_any_checkpoint_of_a_run(tmp_path: Path) -> None:
+def test_the_command_calibrates_a_checkpoint_of_a_run(tmp_path: Path) -> None:
     torch.manual_seed(1)
     config = TrainConfig(network="mlp", hidden_dim=16, levels="4200", max_minutes=0.0)
     made = {"timesteps": 1, "seconds": 1, "options": config.as_data()}

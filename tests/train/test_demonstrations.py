@@ -1,4 +1,4 @@
-"""Demonstrations: saved job by job, and validated before compiled code reads them."""
+"""Tests of demonstrations: saved after each job, and validated before compiled code reads them."""
 
 import multiprocessing
 import zipfile
@@ -22,7 +22,7 @@ from tetrarchia_train.demonstrations import (
 )
 
 
-def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
+def write_false_header(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
     """Write a small file whose header claims an array of this shape."""
     header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
@@ -34,7 +34,7 @@ def claiming(path: Path, shape: tuple[int, ...], *, compressed: bool = False) ->
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_small_file_that_claims_a_large_array_is_refused(tmp_path: Path, compressed: bool) -> None:
-    claiming(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
+    write_false_header(tmp_path / "d.npz", (20 * 10**9,), compressed=compressed)
 
     with pytest.raises(TetrarchiaError, match=r"not as long as its header says|is compressed"):
         load_demonstrations(tmp_path / "d.npz")

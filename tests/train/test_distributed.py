@@ -1,4 +1,4 @@
-"""Data-parallel training under torchrun: averaged gradients, exact resuming, signals and killed processes."""
+"""Tests of data-parallel training under torchrun: averaged gradients, exact resuming, signals and killed processes."""
 
 import json
 import os
@@ -29,14 +29,14 @@ def tiny(**changes: object) -> TrainConfig:
 
 
 def start(folder: Path, *command: str) -> "subprocess.Popen[str]":
-    """Start a command in a session of its own, with its output in a file."""
+    """Start a command in a new session with its output redirected to a file."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with open(folder / "output", "w", encoding="utf-8") as output:
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output, text=True, start_new_session=True)
 
 
 def run(folder: Path, *command: str, code: int = 0) -> str:
-    """Run a command to its end; return its output."""
+    """Run a command to completion; return its output."""
     found = start(folder, *command).wait(500)
     output = (folder / "output").read_text(encoding="utf-8")
     assert found == code, output
@@ -44,7 +44,7 @@ def run(folder: Path, *command: str, code: int = 0) -> str:
 
 
 def result(folder: Path, name: str = "x") -> object:
-    """Weights and win rates of a run."""
+    """Return the weights and win rates of a run."""
     lines = [json.loads(line) for line in (folder / f"runs/{name}/progress.jsonl").read_text(encoding="utf-8").splitlines()]
     points = [(line["timesteps"], line["win_rates"], line["borders"]) for line in lines]
     return json.loads((folder / f"runs/{name}/final/card.json").read_bytes())["weights_sha256"], points
@@ -57,12 +57,12 @@ def wait_for_checkpoint(folder: Path, process: "subprocess.Popen[str]") -> None:
 
 
 def ranks(launcher: int) -> Iterator[int]:
-    """The process ids of the ranks that a launcher has started."""
+    """Yield the process ids of the ranks started by a launcher."""
     for children in Path(f"/proc/{launcher}/task").glob("*/children"):
         yield from map(int, children.read_text().split())
 
 
-def test_each_process_has_its_share_and_its_own_seed() -> None:
+def test_each_process_has_a_share_of_the_work_and_a_different_seed() -> None:
     first, second = (tiny(processes=2).for_rank(rank) for rank in range(2))
 
     assert (first.num_envs, first.minibatch_size) == (second.num_envs, second.minibatch_size) == (8, 32)
@@ -113,8 +113,8 @@ def test_ranks_play_different_games_and_average_their_gradients(tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path: Path) -> None:
-    """The same also whether torchrun or --processes starts it; only rank zero prints and writes."""
+def test_a_resumed_run_equals_an_uninterrupted_run(tmp_path: Path) -> None:
+    """Runs started by torchrun and by --processes give the same result; only rank zero prints and writes."""
     output = run(tmp_path, *TRAIN, "--name", "x", "--preset", "tiny", "--processes", "2", "--total-timesteps", "1024", *CONSTANT)
     run(tmp_path, *TORCHRUN, "-m", "tetrarchia_train", "--name", "y", "--preset", "tiny", "--total-timesteps", "512", *CONSTANT)
     run(tmp_path, *TRAIN, "--name", "y", "--resume", "--total-timesteps", "1024")
@@ -131,8 +131,8 @@ def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """The result of `--processes 2`."""
+def uninterrupted_result(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Return the result of an uninterrupted run with `--processes 2`."""
     folder = tmp_path_factory.mktemp("undisturbed")
     run(folder, *TRAIN, *RUN, "--processes", "2")
     return result(folder)
@@ -141,7 +141,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
 @pytest.mark.thorough
 @needs_proc
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_killed_rank_ends_the_run_which_resumes_to_the_same_end(undisturbed: object, tmp_path: Path, rank: int) -> None:
+def test_a_killed_rank_ends_the_run_and_resuming_gives_the_same_result(uninterrupted_result: object, tmp_path: Path, rank: int) -> None:
     launcher = start(tmp_path, *TRAIN, *RUN, "--processes", "2")
     wait_for_checkpoint(tmp_path, launcher)
     os.kill(sorted(ranks(launcher.pid))[rank], signal.SIGKILL)
@@ -150,24 +150,24 @@ def test_a_killed_rank_ends_the_run_which_resumes_to_the_same_end(undisturbed: o
 
     run(tmp_path, *TORCHRUN, "-m", "tetrarchia_train", "--name", "x", "--resume")
 
-    assert result(tmp_path) == undisturbed
+    assert result(tmp_path) == uninterrupted_result
 
 
 @pytest.mark.thorough
 @needs_proc
 @pytest.mark.parametrize("rank", [0, 1])
-def test_torchrun_restarts_a_killed_run(undisturbed: object, tmp_path: Path, rank: int) -> None:
+def test_torchrun_restarts_a_killed_run(uninterrupted_result: object, tmp_path: Path, rank: int) -> None:
     launcher = start(tmp_path, *TORCHRUN, "--max-restarts", "1", "-m", "tetrarchia_train", *RUN)
     wait_for_checkpoint(tmp_path, launcher)
     os.kill(sorted(ranks(launcher.pid))[rank], signal.SIGKILL)
 
     assert launcher.wait(500) == 0, (tmp_path / "output").read_text(encoding="utf-8")
-    assert result(tmp_path) == undisturbed
+    assert result(tmp_path) == uninterrupted_result
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_signals_save_the_run(undisturbed: object, tmp_path: Path, sent: signal.Signals) -> None:
+def test_signals_save_the_run(uninterrupted_result: object, tmp_path: Path, sent: signal.Signals) -> None:
     launcher = start(tmp_path, *TRAIN, *RUN, "--processes", "2")
     wait_for_checkpoint(tmp_path, launcher)
     launcher.send_signal(sent)
@@ -176,7 +176,7 @@ def test_signals_save_the_run(undisturbed: object, tmp_path: Path, sent: signal.
 
     run(tmp_path, *TRAIN, "--name", "x", "--resume")
 
-    assert result(tmp_path) == undisturbed
+    assert result(tmp_path) == uninterrupted_result
 
 
 @pytest.mark.thorough

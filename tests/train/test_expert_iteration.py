@@ -1,4 +1,4 @@
-"""Expert iteration: what a search teaches, and rounds that are resumed as if they had not been stopped."""
+"""Tests of expert iteration: training targets from search, rounds, and resuming after an interruption."""
 
 import json
 from collections.abc import Callable
@@ -54,20 +54,20 @@ def one_thread() -> None:
 
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of runs in which a first one is finished."""
+    """Train a first run; return the folder of runs."""
     monkeypatch.chdir(tmp_path)
     whole_run.train(read_preset("tiny").with_overrides({"total_timesteps": 256}), "first")
     return tmp_path / "runs"
 
 
 def rounds(**changes: object) -> TrainConfig:
-    """Rounds of seconds."""
+    """Return a configuration with rounds that take seconds."""
     search = {"init_checkpoint": "runs/first/final", "expert": "ppo:candidates=3", "rounds": 2, "num_demonstrations": 300}
     return read_preset("tiny").with_overrides({**search, "total_timesteps": 256, "save_freq": 128, **changes})
 
 
-def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
-    """R9.1: Galerius secures the last border; the value to come is what the end pays but for what shaping has paid before."""
+def test_the_target_of_a_winning_turn_is_the_win_reward_minus_the_potential_r9_1() -> None:
+    """R9.1: Galerius secures the last border; the target is the discounted win reward minus the current potential."""
     game = position(emperor="galerius", tokens=ALL_BUT_PERSIA, emperors={"galerius": "PERSIA"})
     expert = SearchingExpert(PPOAgent(candidates=4), 1, 0.03)
 
@@ -77,8 +77,8 @@ def test_the_target_of_a_won_turn_is_the_win_less_the_potential_r9_1() -> None:
     assert expert.targets["value"][0] == pytest.approx(2 * reward.turn_discount**8 - reward.potential(game)[0], abs=1e-6)
 
 
-def test_all_positions_of_a_planned_turn_have_targets_of_the_same_worth() -> None:
-    """No dice fall within it: value to come and potential add up to what the whole turn is worth."""
+def test_target_plus_potential_is_constant_within_a_planned_turn() -> None:
+    """Without dice rolls, the sum of target and potential is constant during a turn."""
     demonstrations = play_expert(Job("ppo:candidates=3", 7, ["4200"], games=1))
     worth = demonstrations.targets["value"] + PPOAgent(candidates=3).reward.potential(demonstrations.games)
     planned = demonstrations.games["dice"][1:] == demonstrations.games["dice"][:-1]
@@ -88,8 +88,8 @@ def test_all_positions_of_a_planned_turn_have_targets_of_the_same_worth() -> Non
     assert (worth[1:][~planned] != worth[:-1][~planned]).all()
 
 
-def test_targets_of_a_search_vary_less_than_outcomes() -> None:
-    """One position, other dice for the search and for the games played on from it."""
+def test_search_targets_have_less_variance_than_outcomes() -> None:
+    """Compare search targets of one position under different dice with game outcomes."""
     games, masks = new_games(Options(level="4211"), np.full(32, 3))
     games["dice"] = rng_states(np.arange(32, dtype=np.uint64))
     expert = SearchingExpert(PPOAgent(candidates=4), 32, 0.03)
@@ -100,7 +100,7 @@ def test_targets_of_a_search_vary_less_than_outcomes() -> None:
     assert 10 * expert.targets["value"].std() < np.std(outcomes)
 
 
-def test_the_value_learns_what_the_search_says(started: Path) -> None:
+def test_the_value_learns_the_search_targets(started: Path) -> None:
     demonstrations = play_expert(Job("ppo:checkpoint=runs/first/final:candidates=3", 3, ["4200"], games=8))
     network = load_checkpoint("runs/first/final").network
     taught = replace(demonstrations, targets=demonstrations.targets.copy())
@@ -113,8 +113,8 @@ def test_the_value_learns_what_the_search_says(started: Path) -> None:
     assert abs(float(values.mean()) - 1.5) < 0.2
 
 
-def test_the_policy_learns_how_likely_actions_should_be(started: Path) -> None:
-    """Two actions of one position, one of them twice as likely."""
+def test_the_policy_learns_the_target_probabilities(started: Path) -> None:
+    """The target probabilities of two actions are 1/3 and 2/3."""
     games, masks = new_games(Options(level="4200"), np.zeros(64, dtype=np.uint64))
     first, second = np.flatnonzero(masks[0])[:2]
     targets = np.zeros(len(games), dtype=TARGET)
@@ -129,8 +129,8 @@ def test_the_policy_learns_how_likely_actions_should_be(started: Path) -> None:
     assert likely[[first, second]].tolist() == pytest.approx([1 / 3, 2 / 3], abs=0.03)
 
 
-def test_turns_weigh_by_what_they_are_worth() -> None:
-    """Three that begin alike, one of them twice as dear to the softmax; one that begins otherwise counts at the first action alone."""
+def test_improved_policy_weights_turns_by_their_softmax_value() -> None:
+    """Three of four turns share the first action, one of them with twice the softmax weight; the fourth affects only that decision."""
     plan = Plan([[5, 6], [5, 7], [5, 6, 8], [9]], np.array([0.0, np.log(2), 0.0, 0.0]), best=1)
 
     assert plan.improved_policy(1.0)[0] == [5, 9]
@@ -139,7 +139,7 @@ def test_turns_weigh_by_what_they_are_worth() -> None:
     assert plan.improved_policy(1e-9)[1] == pytest.approx([1.0, 0.0])
 
 
-def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> None:
+def test_targets_are_saved_with_demonstrations_and_validated(tmp_path: Path) -> None:
     played, path = play_expert(Job("ppo:candidates=4", 3, ["4200"], games=2)), tmp_path / "some.npz"
     save_demonstrations(played, path)
     assert (load_demonstrations(path).targets == played.targets).all()
@@ -165,7 +165,7 @@ def test_targets_are_kept_with_demonstrations_and_checked(tmp_path: Path) -> Non
         load_demonstrations(path)
 
 
-def test_each_round_searches_with_the_network_it_begins_with() -> None:
+def test_each_round_searches_with_its_initial_network() -> None:
     config = round_config(rounds(), "runs/x/round-1/final", 2)
 
     assert (config.rounds, config.seed) == (0, rounds().seed + 1)
@@ -174,7 +174,7 @@ def test_each_round_searches_with_the_network_it_begins_with() -> None:
 
 
 def fail_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, when: int) -> None:
-    """The call of this number is the last thing that the process does."""
+    """Make the given call of a function raise KeyboardInterrupt."""
     right, calls = getattr(module, name), []
 
     def wrapped(*arguments: Any) -> Any:
@@ -193,7 +193,7 @@ def curve(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Demonstrations of a few games, played in this process: worker processes have tests of their own."""
+    """Play demonstrations of two games per job in this process; other tests cover worker processes."""
 
     def play(job: Job) -> Demonstrations:
         with torch.random.fork_rng():  # a worker process has its own generator
@@ -206,8 +206,8 @@ def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_jobs")
-def test_interrupted_rounds_resume_to_the_same_end(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Interrupted in the first round while cloning and during PPO, in the second before PPO; every round counts as improved."""
+def test_interrupted_rounds_resume_to_the_same_result(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interruptions occur during cloning and PPO in round 1 and before PPO in round 2; every round counts as improved."""
     monkeypatch.setattr("tetrarchia_train.expert_iteration._mean_win_rate", lambda line: line.get("round", 99))
     straight = whole_run.train(rounds(), "straight")
 
@@ -223,8 +223,8 @@ def test_interrupted_rounds_resume_to_the_same_end(started: Path, monkeypatch: p
     assert {line["round"] for line in curve(started / "killed")} == {0, 1, 2}
 
 
-def made_up(rates: list[float]) -> Callable[[TrainConfig, Path], Path]:
-    """Rounds that were not trained: each leaves a checkpoint and the win rate that it was given."""
+def fake_training(rates: list[float]) -> Callable[[TrainConfig, Path], Path]:
+    """Return a replacement for training that writes a checkpoint and the given win rate for each round."""
 
     def train_round(config: TrainConfig, folder: Path) -> Path:
         (folder / "final").mkdir(parents=True)
@@ -239,22 +239,22 @@ def made_up(rates: list[float]) -> Callable[[TrainConfig, Path], Path]:
 @pytest.mark.parametrize(
     ("rates", "trained", "best"), [([0.5, 0.6, 0.7], 3, "round-3"), ([0.5, 0.4, 0.9], 2, "round-1"), ([0.5, 0.5], 2, "round-1")]
 )
-def test_rounds_go_on_as_long_as_they_gain(started: Path, rates: list[float], trained: int, best: str) -> None:
+def test_rounds_stop_after_the_first_round_without_improvement(started: Path, rates: list[float], trained: int, best: str) -> None:
     folder = started / "made-up"
     folder.mkdir()
 
-    final = iterate(rounds(rounds=len(rates)), folder, made_up(rates))
+    final = iterate(rounds(rounds=len(rates)), folder, fake_training(rates))
 
     assert (final / "card.json").read_text() == best
     assert [line["timesteps"] for line in curve(folder)] == [10 * number for number in range(trained + 1)]
     assert not (folder / f"round-{trained + 1}").exists()
 
 
-def test_without_any_gain_the_network_stays_what_it_was(started: Path) -> None:
+def test_without_improvement_the_initial_network_is_kept(started: Path) -> None:
     folder = started / "made-up"
     folder.mkdir()
 
-    final = iterate(rounds(), folder, made_up([-1.0, 0.5]))
+    final = iterate(rounds(), folder, fake_training([-1.0, 0.5]))
 
     assert (final / "weights.safetensors").read_bytes() == (started / "first/final/weights.safetensors").read_bytes()
 
@@ -273,18 +273,18 @@ def test_without_any_gain_the_network_stays_what_it_was(started: Path) -> None:
         ({"rounds": -1}, "rounds"),
     ],
 )
-def test_rounds_need_a_search(changes: dict[str, object], sentence: str) -> None:
+def test_invalid_options_of_rounds_are_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises(TetrarchiaError, match=sentence):
         rounds(**changes)
 
 
-def test_rounds_have_all_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_cannot_be_combined_with_stop_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TetrarchiaError, match="stop_after cannot be combined with rounds"):
         whole_run.train(rounds(), "some", stop_after="bc")
 
 
-def test_the_preset_begins_with_a_checkpoint_that_can_search() -> None:
+def test_the_initial_checkpoint_of_the_preset_supports_search() -> None:
     config = read_preset("expert-iteration")
     agent = make_agent(round_config(config, config.init_checkpoint, 1).expert)
     assert isinstance(agent, PPOAgent)

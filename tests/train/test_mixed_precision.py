@@ -1,4 +1,4 @@
-"""PPO with matrix products in bfloat16: nearly the same policy and gradients, in float32 where it counts."""
+"""Tests of PPO with bfloat16 matrix products: policy and updates stay close to float32, and weights stay in float32."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def weights(run: Learner) -> np.ndarray:
     return torch.cat([parameter.detach().flatten() for parameter in run.network.parameters()]).numpy()
 
 
-def test_the_shipped_policy_is_the_same_but_for_rounding() -> None:
+def test_the_shipped_policy_changes_only_by_rounding() -> None:
     network = load_checkpoint("ppo").network
     games, masks = batch.new_games(Options(level="4222"), range(256))
     batch.playout(games, masks, batch.rng_states(np.arange(256, dtype=np.uint64)), 40)
@@ -44,7 +44,7 @@ def test_the_shipped_policy_is_the_same_but_for_rounding() -> None:
     assert (values - rounded_values).abs().mean() < 0.02
 
 
-def test_an_iteration_moves_the_weights_alike_and_keeps_them_in_float32() -> None:
+def test_an_iteration_gives_similar_weights_in_float32() -> None:
     exact, rounded = trained("float32"), trained("bfloat16")
 
     assert all(parameter.dtype == torch.float32 for parameter in rounded.network.parameters())
@@ -52,7 +52,7 @@ def test_an_iteration_moves_the_weights_alike_and_keeps_them_in_float32() -> Non
     assert np.abs(weights(exact) - weights(rounded)).mean() < 1e-2
 
 
-def test_every_update_sees_the_weights_of_the_last_one() -> None:
+def test_changed_weights_take_effect_immediately() -> None:
     network = load_checkpoint("ppo").network
     obs = torch.zeros(4, 1344)
 

@@ -1,4 +1,4 @@
-"""Untrusted presets: values that are too large, too deeply nested or not numbers are refused quickly, in one line."""
+"""Tests of untrusted presets: invalid, too large and too deeply nested values are refused quickly with a one-line error."""
 
 import time
 from pathlib import Path
@@ -40,7 +40,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_impossible_presets_are_refused(text: str, words: str) -> None:
+def test_invalid_presets_are_refused(text: str, words: str) -> None:
     begun = time.process_time()
     with pytest.raises(TetrarchiaError, match=words) as refusal:
         TrainConfig().with_overrides(read_options(text, "some.yaml"))

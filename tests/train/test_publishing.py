@@ -1,4 +1,4 @@
-"""Publishing a run as a checkpoint or a trial; generated pages are current."""
+"""Tests of publishing a run as a checkpoint or a trial, and of the generated pages."""
 
 import json
 import runpy
@@ -31,12 +31,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def made(command: str, timesteps: int, seconds: int, init_checkpoint: str, total_timesteps: int) -> dict[str, Any]:
+def training_record(command: str, timesteps: int, seconds: int, init_checkpoint: str, total_timesteps: int) -> dict[str, Any]:
     options = {"init_checkpoint": init_checkpoint, "total_timesteps": total_timesteps}
     return {"command": command, "timesteps": timesteps, "seconds": seconds, "warm_start": None, "options": options}
 
 
-def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
+def test_a_run_is_published_as_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
     assert PPOAgent(str(folder)).num_actions == SMALL.actions
@@ -44,8 +44,8 @@ def test_a_run_becomes_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) ->
     assert json.loads((folder / publishing.PUBLISHED_CURVE_FILE).read_text())["win_rates"] == {"4200": 0.5}
 
 
-def test_a_run_that_replaces_its_initial_checkpoint_is_described_as_one_training(run: Path, tmp_path: Path) -> None:
-    first, second = made("one", 5, 7, "old", 5), made("two", 3, 2, "good", 4)
+def test_a_run_that_replaces_its_initial_checkpoint_extends_its_training_record(run: Path, tmp_path: Path) -> None:
+    first, second = training_record("one", 5, 7, "old", 5), training_record("two", 3, 2, "good", 4)
     save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"training": first})
     publishing.publish("mine", "good", tmp_path / "own")
     save_checkpoint(run / "final", make_network(SMALL), SMALL, {"training": second})
@@ -53,14 +53,14 @@ def test_a_run_that_replaces_its_initial_checkpoint_is_described_as_one_training
 
     folder = publishing.publish("mine", "good", tmp_path / "own")
 
-    assert read_card(folder)["training"] == made("one; two", 8, 9, "old", 9)
+    assert read_card(folder)["training"] == training_record("one; two", 8, 9, "old", 9)
     points = [json.loads(line) for line in (folder / publishing.PUBLISHED_CURVE_FILE).read_text().splitlines()]
     assert [(point["timesteps"], point["seconds"]) for point in points] == [(5, 8), (8, 9)]
     with pytest.raises(TetrarchiaError, match=r"^run 'mine' is already part of checkpoint 'good'"):
         publishing.publish("mine", "good", tmp_path / "own")
 
 
-def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
+def test_a_run_is_saved_as_a_trial(run: Path, tmp_path: Path) -> None:
     folder = publishing.save_trial("mine", tmp_path / "trials")
 
     assert sorted(file.name for file in folder.iterdir()) == ["options.yaml", "progress.jsonl"]
@@ -70,7 +70,9 @@ def test_a_run_becomes_a_trial(run: Path, tmp_path: Path) -> None:
     ("words", "sentence"),
     [(["missing", "good"], "has no checkpoint yet"), (["missing"], "has no evaluation yet"), ([], "usage:")],
 )
-def test_errors_are_one_line(words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_exit_with_code_2_and_a_message(
+    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["publish", *words])
 
     with pytest.raises(SystemExit) as left:
@@ -87,7 +89,7 @@ def test_generated_pages_and_cards_are_current() -> None:
     assert stale == []
 
 
-def test_a_picture_for_every_curve() -> None:
+def test_every_published_curve_has_a_picture() -> None:
     assert {path.stem for path in (DOCS / "pictures" / "training").glob("*.svg")} == {
         path.parent.name for path in (DOCS.parent / "checkpoints").glob(f"*/{publishing.PUBLISHED_CURVE_FILE}")
     }

@@ -1,4 +1,4 @@
-"""PPO: rollouts, advantages and updates equal those of sb3-contrib's MaskablePPO; rewards, rule sets and TensorBoard tags."""
+"""Tests of PPO: equality with sb3-contrib's MaskablePPO, rewards, rule sets and TensorBoard tags."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ from tetrarchia_train import run as training_run  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.ppo import Learner, make_games, sample_actions, training_reward  # noqa: E402
 
-BUFFER = {  # names of our arrays by SB3's
+BUFFER = {  # SB3's array names and ours
     "observations": "obs",
     "actions": "actions",
     "rewards": "rewards",
@@ -43,7 +43,7 @@ def tiny(**changes: object) -> TrainConfig:
 
 
 def sb3_learner(config: TrainConfig, ours: Learner) -> Any:
-    """MaskablePPO with our network, actions sampled as ours are, and minibatches in our order."""
+    """Return a MaskablePPO with our network, our action sampling and our order of minibatches."""
     ppo_mask = pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -127,7 +127,7 @@ def test_rollouts_advantages_and_updates_equal_those_of_sb3() -> None:
 
 
 def play(games: BatchedGames, actions: np.ndarray) -> np.ndarray:
-    """One step in every game; which games it ended."""
+    """Play one step in every game; return which games ended."""
     games.advance(actions)
     ended = games.episodes["ended"] != 0
     games.begin_next(np.flatnonzero(ended))
@@ -136,7 +136,7 @@ def play(games: BatchedGames, actions: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shaping_coef", [0.0, 0.5, 1.0])
-def test_a_game_pays_for_a_win_and_the_growth_of_the_potential(shaping_coef: float) -> None:
+def test_rewards_of_a_lost_game_sum_to_minus_the_initial_potential(shaping_coef: float) -> None:
     config = tiny(num_envs=4, n_steps=16, shaping_coef=shaping_coef)
     reward = training_reward(config)
     games = make_games(config, reward)
@@ -180,7 +180,7 @@ def test_rule_sets_are_played_in_parallel() -> None:
     assert (games.games["scenario"] > 0).tolist() == [False] * 4 + [True] * 2
 
 
-def test_tensorboard_tags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensorboard_tags_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     training_run.train(tiny(n_steps=256, total_timesteps=4096), "first")
 

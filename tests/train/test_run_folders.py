@@ -1,4 +1,4 @@
-"""Run folders: damaged or malicious files, files left by a killed process, and locking."""
+"""Tests of run folders: damaged or malicious files, files left by a killed process, and locking."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def tiny(**changes: object) -> TrainConfig:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """The folder `resume/` of a run after one iteration."""
+    """Save a run after one iteration; return its folder `resume/`."""
     run = Learner(tiny())
     run.train_iteration()
     save_run(run, tmp_path)
@@ -49,7 +49,7 @@ def kept(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a whole run."""
+    """Train a complete run; return its folder."""
     monkeypatch.chdir(tmp_path)
     whole_run.train(tiny(total_timesteps=256), "first")
     return tmp_path / "runs/first"
@@ -60,7 +60,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 class Marker:
-    """Creates a file when it is unpickled."""
+    """Object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -69,7 +69,7 @@ class Marker:
         return Path.touch, (self.path,)
 
 
-def test_nothing_in_a_run_is_unpickled(kept: Path, tmp_path: Path) -> None:
+def test_loading_a_run_unpickles_nothing(kept: Path, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = pickle.dumps(Marker(marker))
 
@@ -135,7 +135,7 @@ def test_damaged_tensors_are_refused(kept: Path, tmp_path: Path, file: str) -> N
         ({"total_timesteps": "10"}, "total_timesteps must be at least 256, which the run has already played; got 10"),
     ],
 )
-def test_options_that_cannot_change_are_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
+def test_changes_of_fixed_options_are_refused_before_anything_is_written(finished: Path, changes: dict[str, str], sentence: str) -> None:
     before = files_of(finished)
 
     with pytest.raises(TetrarchiaError, match=re.escape(sentence)):
@@ -145,7 +145,7 @@ def test_options_that_cannot_change_are_refused_before_anything_is_written(finis
 
 
 def test_resumable_options_take_effect(finished: Path) -> None:
-    """The learner uses the new values, not those of the first start."""
+    """The learner uses the new values instead of the original ones."""
     whole_run.resume("first", {"total_timesteps": "512", "node_dim": "8", "gae_lambda": "0.5", "minibatch_size": "128", "n_epochs": "1"})
 
     made = load_checkpoint(finished / "final").card["training"]
@@ -155,7 +155,7 @@ def test_resumable_options_take_effect(finished: Path) -> None:
     assert set(RESUMABLE_FIELDS) <= set(TrainConfig.__dataclass_fields__)
 
 
-def test_invalid_edits_of_the_options_leave_the_run_intact(finished: Path) -> None:
+def test_invalid_edits_of_the_options_file_leave_the_run_intact(finished: Path) -> None:
     options = finished / "options.yaml"
     text = options.read_text()
     for edited in ("node_dim: 9", "num_envs: 32", "num_envs: 1099511627776", "processes: 2", "hidden_dim: 4096", "actions: all"):
@@ -170,7 +170,7 @@ def test_invalid_edits_of_the_options_leave_the_run_intact(finished: Path) -> No
 
 
 @pytest.mark.parametrize("torn", [b'{"timesteps": 25', b"\xff\xfe", b"[" * 100_000, b'{"timesteps": "x"}\n', b"7\n"])
-def test_an_incomplete_last_point_is_dropped(finished: Path, torn: bytes) -> None:
+def test_an_incomplete_last_point_of_the_curve_is_dropped(finished: Path, torn: bytes) -> None:
     progress = finished / "progress.jsonl"
     whole = progress.read_bytes()
     progress.write_bytes(whole + torn)
@@ -184,7 +184,7 @@ def test_an_incomplete_last_point_is_dropped(finished: Path, torn: bytes) -> Non
 
 
 @pytest.mark.parametrize("command", ["train", "resume"])
-def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_a_run_continues_after_a_kill_while_the_clone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     config = tiny(expert="greedy", total_timesteps=128)
     whole_run.train(config, "first", stop_after="bc")
@@ -197,7 +197,7 @@ def test_a_kill_while_the_clone_is_written_does_not_block_the_run(tmp_path: Path
     assert load_checkpoint(final).card["training"]["timesteps"] == 128
 
 
-def test_a_run_has_one_writer(finished: Path) -> None:
+def test_a_second_writer_of_a_run_is_refused(finished: Path) -> None:
     pytest.importorskip("fcntl")
     with run_lock(finished):
         for again in (lambda: whole_run.resume("first", {}), lambda: whole_run.train(tiny(), "first")):
@@ -216,7 +216,7 @@ def test_sigterm_requests_a_stop() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_a_run_stopped_before_its_first_iteration_is_evaluated_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_stopped_before_its_first_iteration_is_evaluated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as at_once:
         at_once.setattr(whole_run, "_stop_on_signal", lambda: nullcontext(lambda: True))
@@ -227,14 +227,14 @@ def test_a_run_stopped_before_its_first_iteration_is_evaluated_there_once(tmp_pa
     assert [line["timesteps"] for line in read_curve(tmp_path / "runs/first/progress.jsonl")] == [0, 128, 256]
 
 
-def test_discounts_have_the_limits_of_the_reward() -> None:
+def test_discounts_outside_the_limits_of_the_reward_are_refused() -> None:
     for name in ("turn_discount", "final_turn_discount"):
         with pytest.raises(TetrarchiaError, match=rf"training option {name} must be from 1e-09 to 1; got 0"):
             tiny(**{name: 0})
         ShapedReward(turn_discount=getattr(tiny(**{name: 1e-9}), name))
 
 
-def test_the_previous_state_is_found_between_two_renames(kept: Path, tmp_path: Path) -> None:
+def test_the_previous_state_is_loaded_after_a_kill_between_two_renames(kept: Path, tmp_path: Path) -> None:
     kept.rename(tmp_path / ".resume.old")
 
     assert isinstance(load_run(tiny(), tmp_path), Learner)

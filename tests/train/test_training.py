@@ -1,4 +1,4 @@
-"""Training: options, demonstrations, behaviour cloning, rollouts; resuming equals not having stopped; it learns."""
+"""Tests of training: options, demonstrations, behaviour cloning, exact resuming and improvement over random play."""
 
 import json
 import os
@@ -46,13 +46,13 @@ def weights(run: Learner) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PRESETS.glob("*.yaml")))
-def test_presets_load_and_come_back_from_their_data(name: str) -> None:
+def test_presets_survive_a_round_trip_through_their_data(name: str) -> None:
     options = read_preset(name)
 
     assert TrainConfig().with_overrides(options.as_data()) == options
 
 
-def test_there_are_81_levels_in_the_rulebook() -> None:
+def test_the_rulebook_has_81_levels() -> None:
     assert len(set(RULEBOOK)) == 81
 
 
@@ -75,13 +75,13 @@ def test_there_are_81_levels_in_the_rulebook() -> None:
         ("only text", "this file must be a mapping of options"),
     ],
 )
-def test_wrong_options_are_refused_in_one_sentence(text: str, sentence: str) -> None:
+def test_invalid_options_are_refused_with_a_message(text: str, sentence: str) -> None:
     with pytest.raises(TetrarchiaError, match=re.escape(sentence)) as refusal:
         TrainConfig().with_overrides(read_options(text, "this file"))
     assert "\n" not in str(refusal.value)
 
 
-def test_options_of_the_command_line() -> None:
+def test_options_are_parsed_from_strings() -> None:
     options = TrainConfig().with_overrides({"learning_rate": "1e-4", "levels": "4200,4211", "total_timesteps": "1000"})
 
     assert (options.learning_rate, options.levels, options.total_timesteps) == (1e-4, "4200,4211", 1000)
@@ -89,7 +89,7 @@ def test_options_of_the_command_line() -> None:
         read_preset("huge")
 
 
-def test_demonstrations_are_what_the_expert_would_do(tmp_path: Path) -> None:
+def test_demonstrations_are_reproducible_legal_and_saved(tmp_path: Path) -> None:
     job = Job("greedy", first_seed=5, levels=["4200"], noise=0.3, games=6)
 
     played = play_expert(job)
@@ -115,13 +115,13 @@ def test_cloning_learns_the_experts_decisions() -> None:
     assert cloned > before + 0.15
 
 
-def test_given_levels_replace_the_focus_of_a_preset() -> None:
+def test_levels_on_the_command_line_replace_the_focus_of_a_preset() -> None:
     assert set(new_config("small", {"levels": "5300"}).training_levels) == {"5300"}
     assert set(new_config("small", {"levels": "5300", "focus": "4222", "focus_share": 0.5}).training_levels) == {"5300", "4222"}
     assert new_config("small", {}).focus_share == 0.3
 
 
-def test_a_point_of_a_tiny_run_has_its_number_of_steps() -> None:
+def test_numbers_of_steps_are_formatted_by_size() -> None:
     point = {"seconds": 6.0, "win_rates": {"4200": 0.5}}
     assert "1,280 steps" in describe_point(point | {"timesteps": 1280})
     assert "2.50 M steps" in describe_point(point | {"timesteps": 2_500_000})
@@ -139,7 +139,7 @@ def test_levels_in_focus_are_drawn_more_often() -> None:
     assert (linear_schedule(3.0, 1.0, 0.0), linear_schedule(3.0, 1.0, 0.5), linear_schedule(3.0, 1.0, 1.0)) == (3.0, 2.0, 1.0)
 
 
-def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
+def test_a_resumed_run_equals_an_uninterrupted_run(tmp_path: Path) -> None:
     options = tiny(total_timesteps=16 * 8 * 12)
     straight = Learner(options)
     for _ in range(12):
@@ -149,7 +149,7 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
     for _ in range(7):
         stopped.train_iteration()
     save_run(stopped, tmp_path)
-    torch.rand(5), np.random.random(5)  # noqa: NPY002 - what happens in between does not matter
+    torch.rand(5), np.random.random(5)  # noqa: NPY002 - disturb the global generators
     resumed = load_run(options, tmp_path)
     for _ in range(5):
         resumed.train_iteration()
@@ -159,7 +159,7 @@ def test_resuming_equals_not_having_stopped(tmp_path: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
 
 
-def test_there_must_be_a_run_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_a_missing_run_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TetrarchiaError, match="there is no run to resume"):
         load_run(tiny(), tmp_path)
@@ -168,7 +168,7 @@ def test_there_must_be_a_run_to_resume(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml") if read_preset(path.stem).init_checkpoint])
-def test_a_preset_fits_the_checkpoint_it_begins_with(preset: str) -> None:
+def test_a_preset_matches_the_network_of_its_initial_checkpoint(preset: str) -> None:
     options = read_preset(preset)
 
     assert replace(load_checkpoint(options.init_checkpoint).config, actions=options.network_config.actions) == options.network_config
@@ -176,7 +176,7 @@ def test_a_preset_fits_the_checkpoint_it_begins_with(preset: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policies", [1, 4])
-def test_a_whole_run_leaves_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policies: int) -> None:
+def test_a_complete_run_writes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policies: int) -> None:
     monkeypatch.chdir(tmp_path)
 
     final = whole_run.train(tiny(expert="greedy", policies=policies), "first", command="tetrarchia train ...")
@@ -205,7 +205,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert all(torch.equal(a, b) for a, b in zip(weights(runs[0]), weights(runs[1]), strict=True))
 
 
-def test_ctrl_c_waits_for_the_iteration_under_way() -> None:
+def test_ctrl_c_requests_a_stop_after_the_current_iteration() -> None:
     before = signal.getsignal(signal.SIGINT)
 
     with whole_run._stop_on_signal() as stop:
@@ -216,7 +216,7 @@ def test_ctrl_c_waits_for_the_iteration_under_way() -> None:
     assert signal.getsignal(signal.SIGINT) == before
 
 
-def test_speed_is_measured_as_a_whole_and_by_parts() -> None:
+def test_speed_is_measured_in_total_and_by_part() -> None:
     assert measure_fps(tiny(), iterations=1) > 0
 
     parts = profile(tiny(), iterations=1)
@@ -226,7 +226,7 @@ def test_speed_is_measured_as_a_whole_and_by_parts() -> None:
 
 
 def nearly_won() -> list[dict[str, object]]:
-    """Positions of the planner's games a few decisions before they were won."""
+    """Return positions of the planner's games a few decisions before a win."""
     games, masks = batch.new_games(Options(level="5300"), np.arange(16))
     planner, kept = make_agent("planner"), []
     for _ in range(400):
@@ -241,7 +241,7 @@ def nearly_won() -> list[dict[str, object]]:
 
 
 def _ends(kept: list[np.ndarray], games: np.ndarray) -> list[tuple[int, int]]:
-    """The won games, each with the number of positions kept of it."""
+    """Return the index of each won game and the number of its recorded positions."""
     running = np.array([position["phase"] != OVER for position in kept])
     return [(int(i), int(running[:, i].sum())) for i in np.flatnonzero(games["outcome"] == WON)]
 

@@ -1,4 +1,4 @@
-"""Tuning the planner's weights: the fit, the choice of the urgency, the file."""
+"""Tests of tuning the planner's weights: the fit, the choice of the urgency, and the file."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -27,8 +27,8 @@ BY_HAND = np.array(load_weights(DEFAULT_WEIGHTS)[0].tolist())
 TRUE = np.array([-0.5, 1.5, -0.8, 0.0, 0.3])
 
 
-def made_up(true: Floats, positions: int = 20_000) -> Dataset:
-    """Return features of different spreads, the first always 1, and outcomes drawn by these weights."""
+def synthetic_dataset(true: Floats, positions: int = 20_000) -> Dataset:
+    """Return features with different variances, the first always 1, and outcomes drawn from these weights."""
     generator = np.random.default_rng(7)
     counts = generator.normal([1, 1, -1, 0, 0], [0, 1, 2, 0.5, 1], (positions, 5))
     chances = 1 / (1 + np.exp(-counts @ true))
@@ -36,52 +36,52 @@ def made_up(true: Floats, positions: int = 20_000) -> Dataset:
 
 
 @pytest.mark.parametrize("before", [np.zeros(5), TRUE, -TRUE])
-def test_the_fit_finds_the_weights_that_were_there(before: Floats) -> None:
-    assert fit(made_up(TRUE), before, l2=1e-6) == pytest.approx(TRUE, abs=0.15)
+def test_fit_recovers_the_true_weights(before: Floats) -> None:
+    assert fit(synthetic_dataset(TRUE), before, l2=1e-6) == pytest.approx(TRUE, abs=0.15)
 
 
-def test_the_fit_is_where_no_weight_makes_it_better() -> None:
-    """The slope of the likelihood is 0 there, up to the penalty."""
-    data = made_up(TRUE, 500)
+def test_gradient_is_zero_at_the_fit() -> None:
+    """The gradient of the likelihood is 0 up to the penalty."""
+    data = synthetic_dataset(TRUE, 500)
     chances = 1 / (1 + np.exp(-data.features @ fit(data, np.zeros(5), l2=1e-9)))
     assert data.features.T @ (data.won - chances) / 500 == pytest.approx(np.zeros(5), abs=1e-4)
 
 
-def test_the_penalty_ties_the_weights_to_the_prior() -> None:
-    data, before = made_up(TRUE), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+def test_penalty_pulls_the_weights_toward_the_prior() -> None:
+    data, before = synthetic_dataset(TRUE), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     assert fit(data, before, l2=1e6) == pytest.approx(before, abs=1e-3)
     loose, tight = (np.abs(fit(data, before, l2=l2) - before).sum() for l2 in (1e-6, 1.0))
     assert tight < loose
 
 
-def test_what_never_changes_keeps_its_weight() -> None:
-    data, before = made_up(TRUE), np.array([0.0, 0.0, 0.0, -0.7, 0.0])
+def test_a_constant_feature_keeps_its_weight() -> None:
+    data, before = synthetic_dataset(TRUE), np.array([0.0, 0.0, 0.0, -0.7, 0.0])
     data.features[:, 3] = 0
     assert fit(data, before)[3] == pytest.approx(-0.7)
 
 
-def test_games_that_the_counts_tell_apart_do_not_blow_the_weights_up() -> None:
+def test_weights_stay_bounded_for_separable_outcomes() -> None:
     counts = np.stack([np.ones(100), np.arange(100.0)], axis=1)
     fitted = fit(Dataset(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
     assert np.isfinite(fitted).all()
     assert counts[[40, 60]] @ fitted == pytest.approx([-3, 3], abs=2)
 
 
-def test_datasets_are_joined_in_order() -> None:
+def test_datasets_are_concatenated_in_order() -> None:
     parts = [Dataset(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
     joined = Dataset.concatenate(iter(parts))
     assert joined.features[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
     assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
 
 
-def test_urgency_is_one_weight() -> None:
+def test_with_urgency_changes_one_weight() -> None:
     changed = with_urgency(BY_HAND, -0.5)
     assert {name for name, old, new in zip(FEATURES, BY_HAND, changed, strict=True) if old != new} == {URGENCY}
     assert changed[list(FEATURES).index(URGENCY)] == -0.5
     assert BY_HAND[list(FEATURES).index(URGENCY)] == -0.2
 
 
-def test_weights_that_were_written_are_read_again(tmp_path: Path) -> None:
+def test_written_weights_are_read_back(tmp_path: Path) -> None:
     weights = np.random.default_rng(1).normal(size=len(FEATURES))
     file = tmp_path / "weights.toml"
     file.write_text(weights_to_toml(weights, "python -m tetrarchia_train.tune_planner"), encoding="utf-8")
@@ -89,9 +89,9 @@ def test_weights_that_were_written_are_read_again(tmp_path: Path) -> None:
     assert "# Made by: python -m tetrarchia_train.tune_planner\n" in file.read_text(encoding="utf-8")
 
 
-def test_games_to_learn_from_are_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_games_are_reproducible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tune_planner, "GAMES_PER_CHUNK", 2)
-    hard: dict[str, Any] = {"weights": BY_HAND, "levels": ("2033", "2023"), "noise": 0.2}  # soon lost
+    hard: dict[str, Any] = {"weights": BY_HAND, "levels": ("2033", "2023"), "noise": 0.2}  # short games, soon lost
     (first, won), (second, again), (other, _) = (play_chunk(seed, **hard) for seed in (0, 0, 2))
     assert (first.features.tobytes(), first.won.tobytes(), won) == (second.features.tobytes(), second.won.tobytes(), again)
     assert first.features.shape == (len(first.won), len(FEATURES))
@@ -100,8 +100,8 @@ def test_games_to_learn_from_are_repeatable(monkeypatch: pytest.MonkeyPatch) -> 
     assert other.features.tobytes() != first.features.tobytes()
 
 
-def winning_at(urgency: float) -> Callable[..., tuple[Dataset, int]]:
-    """In place of play_chunk: the nearer the urgency is to this one, the more games are won."""
+def fake_play_chunk(urgency: float) -> Callable[..., tuple[Dataset, int]]:
+    """Return a replacement for play_chunk that wins more games the closer the urgency is to this one."""
 
     def play(first_seed: int, *, weights: Floats, levels: tuple[str, ...], noise: float) -> tuple[Dataset, int]:
         data = Dataset(np.ones((4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 1.0]))
@@ -124,11 +124,11 @@ def test_wins_are_counted_by_level_on_held_out_seeds(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("best", [-0.02, -0.08, -0.2])
-def test_the_urgency_that_wins_most_is_kept(best: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_urgency_with_the_most_wins_is_chosen(best: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def threads(workers: int, mp_context: object) -> Executor:
         return ThreadPoolExecutor(workers)
 
     monkeypatch.setattr(tune_planner, "ProcessPoolExecutor", threads)
-    monkeypatch.setattr(tune_planner, "play_chunk", winning_at(best))
+    monkeypatch.setattr(tune_planner, "play_chunk", fake_play_chunk(best))
     tune(games=50, noise=0.0, eval_games=50, workers=1, out=tmp_path / "weights.toml")
     assert load_weights(tmp_path / "weights.toml")[0][URGENCY] == best

@@ -1,4 +1,4 @@
-"""The control variate takes the luck of the dice out of rewards without changing what they are in the mean."""
+"""Tests of the control variate, which reduces the variance of rewards without changing their mean."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ def shaped() -> ShapedReward:
     return ShapedReward(win=2.0, loss=0.0, turn_discount=0.99)
 
 
-def test_a_step_is_played_again_by_other_dice():
+def test_a_step_is_repeated_with_different_dice():
     games, _ = batch.new_games(Options(level="4200"), [1, 2])
-    games = in_the_turn(games)
+    games = advance_to_end_decision(games)
 
     copies = resample_chance(games, np.array([END, END]), 16)
 
@@ -29,7 +29,7 @@ def test_a_step_is_played_again_by_other_dice():
     assert {int(game["emperor"]) for game in copies[:16]} == {int(copies[0]["emperor"])}
 
 
-def test_an_end_is_worth_its_reward_and_a_running_game_potential_and_value():
+def test_position_value_is_the_reward_if_over_and_else_potential_plus_value():
     obs = batch.observe(batch.new_games(Options(level="4200"), [1, 2, 3])[0])
     over = np.array([True, True, False])
 
@@ -38,7 +38,7 @@ def test_an_end_is_worth_its_reward_and_a_running_game_potential_and_value():
     np.testing.assert_allclose(found, [1.5, 0, 1.0])
 
 
-def test_only_a_win_is_rewarded_and_the_sooner_the_more():
+def test_only_wins_are_rewarded_and_earlier_wins_more():
     games, _ = batch.new_games(Options(level="4200"), [1, 2, 3])
     games["outcome"], games["turn"], games["phase"] = [WON, WON, ROME_FELL], [10, 30, 10], OVER
 
@@ -47,23 +47,23 @@ def test_only_a_win_is_rewarded_and_the_sooner_the_more():
     assert rewards[0] > rewards[1] > rewards[2] == 0
 
 
-def test_in_the_mean_rewards_stay_the_same_and_vary_less():
-    plain, without = rewards_of(samples=0), rewards_of(samples=8)
+def test_corrected_rewards_have_the_same_mean_and_less_variance():
+    plain, without = collect_rewards(samples=0), collect_rewards(samples=8)
 
     assert abs(plain.mean() - without.mean()) < 4 * (plain - without).std() / np.sqrt(plain.size)
     assert without.std() < plain.std()
 
 
-def in_the_turn(games: batch.Games) -> batch.Games:
-    """The same games at a decision in which the turn may be ended."""
+def advance_to_end_decision(games: batch.Games) -> batch.Games:
+    """Advance the games to decisions at which the turn may be ended."""
     masks = batch.legal_masks(games)
     while not masks[:, END].all():
         batch.step(games, np.where(masks[:, END], END, masks.argmax(axis=1)), masks)
     return games
 
 
-def rewards_of(samples: int) -> np.ndarray:
-    """All rewards of the same random games, valued by nothing but the potential."""
+def collect_rewards(samples: int) -> np.ndarray:
+    """Return the rewards of the same random games, corrected with a value function of zero."""
     reward, rng = shaped(), np.random.default_rng(2)
     batched = BatchedGames(64, [Options(level="4200")], actions="base", reward=reward)
     variate = ControlVariate(batched, reward, samples, lambda obs: np.zeros(len(obs), dtype=np.float32))
