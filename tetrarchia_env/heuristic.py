@@ -1,7 +1,7 @@
-"""The heuristic value of a position: the estimated win probability, from weighted counts of features.
+"""The heuristic value of a position: an estimated win probability from weighted features.
 
-`logit` adds the counts up, each times its weight; the chance is its logistic function. The weights are tuned by
-`python -m tetrarchia_train.tune_planner` on games of the planner itself and kept in data/heuristic_weights.toml.
+`logit` is the weighted sum of the features, and the win probability is its logistic function. The weights are tuned by
+`python -m tetrarchia_train.tune_planner` on games of the planner and stored in data/heuristic_weights.toml.
 """
 
 import math
@@ -36,7 +36,7 @@ from tetrarchia_env.engine.state import (
 )
 from tetrarchia_env.engine.tables import BIT, BORDER, BORDERS, LINKED, NEXT_STEP, NORMAL, PROVINCES, ROMAN_PROVINCES, STEPS
 
-FEATURES = {  # what is counted, and what it means
+FEATURES = {  # name and meaning of each feature
     "always": "constant 1 (bias)",
     "borders": "borders secured",
     "borders_squared": "their square / 6: the last ones are the hardest",
@@ -77,25 +77,46 @@ FEATURES = {  # what is counted, and what it means
 }
 WEIGHTS = np.dtype((np.record, [(name, np.float64) for name in FEATURES]))
 Weights = Any  # a record of WEIGHTS
-FEW = 6  # pieces in the reserve that begin to be few
+FEW = 6  # a reserve of fewer tokens than this is low
 
 
 WEIGHTS_FILE = Path(__file__).parent / "data" / "heuristic_weights.toml"
 
 
 def load_weights(path: Path = WEIGHTS_FILE) -> NDArray[np.void]:
-    """Return the shipped weights, as an array of one."""
+    """Read the weights from a file.
+
+    Args:
+        path: A TOML file with a number for each of FEATURES; default: the shipped weights.
+
+    Returns:
+        An array of one record of WEIGHTS.
+    """
     kept = tomllib.loads(path.read_text())
     return weights_of([float(kept[name]) for name in FEATURES])
 
 
 def weights_of(values: Iterable[float]) -> NDArray[np.void]:
-    """Return the given weights of FEATURES, as an array of one."""
+    """Return weights as a record.
+
+    Args:
+        values: The weights, in the order of FEATURES.
+
+    Returns:
+        An array of one record of WEIGHTS.
+    """
     return np.array([tuple(values)], dtype=WEIGHTS)
 
 
 def features_of(games: Games) -> NDArray[np.float64]:
-    """Return the count of each feature for each game, in the order of FEATURES."""
+    """Return the features of each game.
+
+    Args:
+        games: An array of games.
+
+    Returns:
+        An array of shape (games, features), in the order of FEATURES.
+    """
     ones = np.eye(len(FEATURES)).view(WEIGHTS)[:, 0]
     counts = np.zeros((len(games), len(FEATURES)))
     _features_of_all(games, ones, counts)
@@ -111,7 +132,7 @@ def _features_of_all(games: Games, ones: NDArray[np.void], counts: NDArray[np.fl
 
 @jit
 def win_probability(game: GameRecord, weights: Weights) -> float:
-    """Return the estimated win probability."""
+    """Return the estimated win probability; 1 or 0 if the game is over."""
     if game.phase == OVER:
         return 1.0 if game.outcome == WON else 0.0
     return 1 / (1 + math.exp(-logit(game, weights)))
@@ -127,7 +148,7 @@ def logit(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def of_borders(game: GameRecord, weights: Weights) -> float:
-    """R9.1, R4.5: secured borders, and obstacles to securing the others."""
+    """R9.1, R4.5: return the terms of secured borders, and of obstacles to securing the others."""
     secured = secured_borders(game)
     number = count(secured)
     total = weights.borders * number + weights.borders_squared * number * number / 6
@@ -141,7 +162,7 @@ def of_borders(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def of_tokens(game: GameRecord, weights: Weights) -> float:
-    """R6.1, R7.1: Unrest and Revolts, and how they will spread."""
+    """R6.1, R7.1: return the terms of Unrest and Revolts, and of their spread."""
     total = weights.revolts * count(game.revolts) + weights.unrest * count(game.unrest)
     total += weights.revolts_in_italia * count(game.revolts & PROVINCES[0])
     few = max(0, FEW - game.reserve[UNREST])
@@ -161,7 +182,7 @@ def of_tokens(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def longest_chain(game: GameRecord) -> int:
-    """R5.2: Revolts in the longest chain."""
+    """R5.2: return the number of Revolts in the longest chain."""
     longest = 0
     left = game.revolts
     while left:
@@ -173,7 +194,7 @@ def longest_chain(game: GameRecord) -> int:
 
 @jit
 def of_armies(game: GameRecord, weights: Weights) -> float:
-    """R8: how near they are to ROMA, and who could fight them."""
+    """R8: return the terms of the armies: distance to ROMA, support, and figures that can fight them."""
     total = weights.pirates if game.pirates else 0.0
     if game.army_at[0] == OFF:
         return total
@@ -193,7 +214,7 @@ def of_armies(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def around(game: GameRecord, space: int) -> int:
-    """R5.1: the Emperors and the Dux linked to this space."""
+    """R5.1: return the number of Emperors and Dux linked to this space."""
     number = 0
     for figure in range(5):
         number += LINKED[space] & BIT[game.at[figure]] != 0
@@ -221,7 +242,7 @@ def of_emperors(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def of_supplies(game: GameRecord, weights: Weights) -> float:
-    """R4.5, R6.3: tokens still to place, and those that protect provinces."""
+    """R4.5, R6.3: return the terms of tokens still to place, and of those that protect provinces."""
     total, supply = 0.0, 0
     for emperor in range(4):
         supply += game.supply[emperor]
@@ -240,7 +261,7 @@ def of_supplies(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def distance(game: GameRecord, emperor: int, goal: int) -> int:
-    """IP from an Emperor to a space; off the board: from where he arrives."""
+    """Return the IP cost from an Emperor to a space; off the board, from the space where he arrives."""
     joined = 1 if game.variants & MARE_NOSTRVM else 0
     if game.at[emperor] < OFF:
         return DISTANCES[joined, game.fleets, game.at[emperor], goal]
@@ -273,7 +294,7 @@ def of_distances(game: GameRecord, weights: Weights) -> float:
 
 @jit
 def idle(game: GameRecord, emperor: int, work: int) -> int:
-    """IP from an Emperor to the nearest of these spaces."""
+    """Return the IP cost from an Emperor to the nearest of these spaces."""
     least = FAR
     while work:
         space = first_of(work)
@@ -284,7 +305,7 @@ def idle(game: GameRecord, emperor: int, work: int) -> int:
 
 @jit
 def nearest(game: GameRecord, space: int, needs_token: bool) -> int:
-    """IP from the nearest Emperor to this space."""
+    """Return the IP cost to this space from the nearest Emperor, or from the nearest one who has a token."""
     least = FAR
     for emperor in range(4):
         if game.supply[emperor] > 0 or not needs_token:

@@ -1,7 +1,7 @@
-"""The observation: the whole game except future dice, as one float32 vector with named parts.
+"""The observation: the complete game except future dice, as one float32 vector with named parts.
 
-It is relative to the observing Emperor: `own` is the viewer, `second`, `third` and `fourth` follow in turn order. Two games
-that differ in anything but the RNG state have different observations; derived parts (chains, odds, distances, sums) save
+It is relative to the observing Emperor: `own` is the viewer; `second`, `third` and `fourth` follow in turn order. Two games
+that differ in anything but the RNG state have different observations. Derived parts (chains, odds, distances, sums) save
 a network from having to compute them.
 """
 
@@ -71,14 +71,20 @@ FIELDS: list[Any] = [(name, np.float32, (rows, SPACES)) for name, (rows, _) in B
 FIELDS += [(name, np.float32, (size,)) for name, (size, _) in OTHERS.items()]
 OBSERVATION = np.dtype((np.record, FIELDS))
 SIZE = OBSERVATION.itemsize // 4
-FARTHEST = 7  # IP that `nearness` looks ahead
+FARTHEST = 7  # maximum cost in IP that `nearness` shows
 
 View = Any  # a record of OBSERVATION
 
 
 @jit
 def encode(game: GameRecord, viewer: int, view: View) -> None:
-    """Write what `viewer` sees into a record that is all zero."""
+    """Write the observation of one Emperor into a record.
+
+    Args:
+        game: The game.
+        viewer: The observing Emperor, 0 to 3.
+        view: A record of OBSERVATION, all zero.
+    """
     encode_tokens(game, viewer, view)
     encode_figures(game, viewer, view)
     encode_armies(game, view)
@@ -95,13 +101,13 @@ def encode(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def seat(viewer: int, figure: int) -> int:
-    """0 for the viewer himself, 1 to 3 for the others in turn order after him, 4 for the Dux."""
+    """Return a figure's index relative to the viewer: 0 for the viewer, 1 to 3 for the next Emperors in turn order, 4 for the Dux."""
     return figure if figure == DUX else (figure - viewer) % 4
 
 
 @jit
 def mark(row: Any, spaces: int, value: float) -> None:
-    """Write the value at these spaces."""
+    """Write the value at these spaces of a row."""
     while spaces:
         space = first_of(spaces)
         row[space] = value
@@ -110,7 +116,7 @@ def mark(row: Any, spaces: int, value: float) -> None:
 
 @jit
 def encode_tokens(game: GameRecord, viewer: int, view: View) -> None:
-    """Tokens, lying and printed."""
+    """Write placed and printed tokens."""
     mark(view.unrest[0], game.unrest, 1.0)
     mark(view.revolt[0], game.revolts, 1.0)
     for emperor in range(4):
@@ -121,7 +127,7 @@ def encode_tokens(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_figures(game: GameRecord, viewer: int, view: View) -> None:
-    """Emperors and Dux."""
+    """Write Emperors and Dux."""
     for figure in range(DUX + 1):
         if game.at[figure] < OFF:
             view.figure[seat(viewer, figure), game.at[figure]] = 1
@@ -129,7 +135,7 @@ def encode_figures(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_armies(game: GameRecord, view: View) -> None:
-    """Armies, where they go, and which of them have still to (R8)."""
+    """Write the armies, their next steps, and which of them still have to advance (R8)."""
     for army in range(3):
         space, origin = game.army_at[army], game.army_origin[army]
         if space != OFF:
@@ -147,7 +153,7 @@ def encode_armies(game: GameRecord, view: View) -> None:
 
 @jit
 def encode_chains(tokens: int, row: Any) -> None:
-    """For each of these tokens the size of its chain."""
+    """Write the chain size of each of these tokens."""
     while tokens:
         one = chain(tokens, tokens & -tokens)
         mark(row, one, count(one) / 21)
@@ -156,10 +162,10 @@ def encode_chains(tokens: int, row: Any) -> None:
 
 @jit
 def encode_ways(game: GameRecord, viewer: int, view: View) -> None:
-    """What it costs him to get to each space (R4.1): cheapest first, each space once."""
+    """Write the viewer's cost of reaching each space (R4.1), by uniform-cost search."""
     closed = armies(game)
     here = BIT[game.at[viewer]]
-    in_one = in_two = in_three = 0  # reached with 1, 2 and 3 IP more
+    in_one = in_two = in_three = 0  # reached for 1, 2 and 3 IP more
     for cost in range(FARTHEST + 1):
         closed |= here
         while here:
@@ -175,7 +181,7 @@ def encode_ways(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_odds(game: GameRecord, viewer: int, view: View) -> None:
-    """His chances against the armies that he may attack with the IP of this turn."""
+    """Write the viewer's odds against the armies that can be attacked with the IP of this turn."""
     if game.emperor != viewer:
         return
     attackable = targets(game, viewer)
@@ -189,7 +195,7 @@ def encode_odds(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_turn(game: GameRecord, viewer: int, view: View) -> None:
-    """Whose decision of which kind."""
+    """Write whose turn it is, the phase, IP and time."""
     view.identity[viewer] = 1
     view.turn_of[seat(viewer, game.emperor)] = 1
     view.phase[game.phase] = 1
@@ -207,7 +213,7 @@ def encode_turn(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_emperors(game: GameRecord, viewer: int, view: View) -> None:
-    """What each Emperor has."""
+    """Write each Emperor's supply, glory and owed IP."""
     for emperor in range(4):
         place = seat(viewer, emperor)
         view.supply[place] = game.supply[emperor] / 5
@@ -217,7 +223,7 @@ def encode_emperors(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_pieces(game: GameRecord, view: View) -> None:
-    """Reserve, sea, Dux, and sums over the board."""
+    """Write reserve, fleets, Pirates, Dux, and sums over the board."""
     view.reserve[0] = game.reserve[0] / 21
     view.reserve[1] = game.reserve[1] / 21
     view.reserve[2] = game.reserve[2] / 3
@@ -235,7 +241,7 @@ def encode_pieces(game: GameRecord, view: View) -> None:
 
 @jit
 def encode_combat(game: GameRecord, viewer: int, view: View) -> None:
-    """The combat that waits for R10.1's boost."""
+    """Write the combat that waits for a boost (R10.1)."""
     if game.fighter == NOBODY:
         return
     view.fighter[seat(viewer, game.fighter)] = 1
@@ -250,7 +256,7 @@ def encode_combat(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_rules(game: GameRecord, view: View) -> None:
-    """The configuration."""
+    """Write the configuration: variants, modules, scenario and level."""
     for i in range(5):
         view.variants[i] = game.variants >> i & 1
     for i in range(3):
@@ -264,6 +270,10 @@ def encode_rules(game: GameRecord, view: View) -> None:
 
 
 def offset(part: str) -> int:
-    """Where a part of the observation begins."""
+    """Return the index at which a part of the observation begins.
+
+    Args:
+        part: A name in BY_SPACE or OTHERS.
+    """
     assert OBSERVATION.fields is not None
     return OBSERVATION.fields[part][1] // 4

@@ -1,5 +1,5 @@
-"""The rules of docs/rules.md, compiled: read `state.py`, then `turn.py`, then any chapter.
+"""The rules of docs/rules.md, compiled: read `state.py`, then `turn.py`, then the module of a rule.
 
-Everything here takes a game record (or a board of bits) and changes nothing else: no files, no global dice, no
-library of the reinforcement-learning world. `tetrarchia_env.batch` is the Python interface.
+Functions here read and change only the game record (or the set of spaces) that they receive: no files, no global random
+state, no reinforcement-learning library. `tetrarchia_env.batch` is the Python interface.
 """

@@ -23,7 +23,7 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
 from numba.core.serialize import dumps
 
-MAX_UNUSED_S = 30 * 24 * 3600.0  # folders of other versions are deleted when they were not used for so long
+MAX_UNUSED_S = 30 * 24 * 3600.0  # folders of other versions are deleted after this time without use
 
 
 class CodeFolder:
@@ -86,7 +86,7 @@ class CodeFolder:
 
 
 def roots() -> list[Path]:
-    """Return where code folders may be: the folder set by the user or the user's cache, else a temporary folder of this user."""
+    """Return where code folders may be: the folder set by the user or the user's cache folder, then a temporary folder of this user."""
     temporary = Path(tempfile.gettempdir()) / f"tetrarchia-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return [Path(chosen).absolute(), temporary]
@@ -140,7 +140,7 @@ def _delete_unused(root: Path) -> None:
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]  # numba has no types
-    """Our folder; its name is the digest of the sources, so files in it are never out of date."""
+    """The locator of our folder; its name is the digest of the sources, so files in it are never out of date."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._py_file, self._folder = function.__code__.co_filename, str(folder)
@@ -178,7 +178,7 @@ class _CheckedCode(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class NoCache(NullCache):  # type: ignore[misc]
-    """Takes the place of `CodeCache` where there is no folder."""
+    """The replacement of `CodeCache` when there is no usable folder."""
 
     def __init__(self, folder: CodeFolder) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The one decorator of compiled functions."""
+"""The decorator of all compiled functions."""
 
 import hashlib
 import platform

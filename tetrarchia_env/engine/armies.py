@@ -1,16 +1,16 @@
-"""The three Barbarian armies: R1.2. Kept in the order of their spaces, so that a position has one record only."""
+"""R1.2: the three Barbarian armies, kept in the order of their spaces so that each position has exactly one record."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.state import ARMIES, ARMY, OFF, GameRecord, numbers
 from tetrarchia_env.engine.tables import BIT
 
-FIRST, SECOND, LAST = numbers(3)  # armies, as int64: for each literal Numba would compile `_write` once more
-NOWHERE = FIRST  # where an army in the reserve came from
+FIRST, SECOND, LAST = numbers(3)  # indexes of armies, as int64: Numba would compile `_write` again for each literal
+NOWHERE = FIRST  # origin of an army in the reserve
 
 
 @jit
 def armies(game: GameRecord) -> int:
-    """The spaces with an army."""
+    """Return the spaces with an army."""
     return BIT[game.army_at[0]] | BIT[game.army_at[1]] | BIT[game.army_at[2]]
 
 
@@ -25,7 +25,7 @@ def army_on(game: GameRecord, space: int) -> int:
 
 @jit
 def place_army(game: GameRecord, space: int, origin: int, kind: int) -> None:
-    """One army from the reserve."""
+    """Place an army from the reserve on a space."""
     game.reserve[ARMIES] -= 1
     _write(game, LAST, space, origin, kind)  # the last entry is free: armies in the reserve are sorted last
     _sort(game)
@@ -33,7 +33,7 @@ def place_army(game: GameRecord, space: int, origin: int, kind: int) -> None:
 
 @jit
 def remove_army(game: GameRecord, space: int) -> None:
-    """Back to the reserve, an ordinary army again (R11.3, R12)."""
+    """Return the army on this space to the reserve, as an ordinary army (R11.3, R12)."""
     game.reserve[ARMIES] += 1
     _write(game, army_on(game, space), OFF, NOWHERE, ARMY)
     _sort(game)
@@ -41,7 +41,7 @@ def remove_army(game: GameRecord, space: int) -> None:
 
 @jit
 def move_army(game: GameRecord, start: int, goal: int) -> None:
-    """One army goes one step."""
+    """Move the army on `start` to `goal`."""
     game.army_at[army_on(game, start)] = goal
     _sort(game)
 

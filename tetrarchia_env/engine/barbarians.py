@@ -26,7 +26,7 @@ from tetrarchia_env.engine.tokens import is_protected, put_revolt, put_unrest
 
 @jit
 def begin_barbarian_phase(game: GameRecord) -> None:
-    """R6.1, R6.2, and R N for the first strike (R6.3), unless a province is given in `foe`."""
+    """R6.1, R6.2: spread Revolts, expel figures, and roll R N for the first strike (R6.3) unless `foe` already names a province."""
     spread_revolts(game)
     if game.phase != OVER:
         expel(game)
@@ -37,13 +37,13 @@ def begin_barbarian_phase(game: GameRecord) -> None:
 
 @jit
 def is_linked_now(game: GameRecord, start: int, goal: int) -> bool:
-    """R6.5: in this phase a broken link is rolled each time, 4 to 6 it is one."""
+    """R6.5: return whether a link works in the Barbarian phase; a broken one is rolled for each time and works on 4 to 6."""
     return BROKEN[start] & BIT[goal] == 0 or roll(game) >= 4
 
 
 @jit
 def spread_revolts(game: GameRecord) -> None:
-    """R6.1: every Unrest linked to a Revolt becomes Revolt, and so on from the new ones, in a queue."""
+    """R6.1: turn every Unrest linked to a Revolt into a Revolt, and continue from the new ones in the order of a queue."""
     before = game.revolts
     risen = 0
     for space in range(SPACES):
@@ -59,7 +59,7 @@ def spread_revolts(game: GameRecord) -> None:
 
 @jit
 def incite(game: GameRecord, space: int, risen: int) -> int:
-    """R6.1: one Revolt of the queue; how many have joined it now."""
+    """R6.1: spread one Revolt of the queue to the Unrest linked to it; return the new length of the queue."""
     if LINKED[space] & game.unrest == 0 or game.phase == OVER:
         return risen
     for i in range(DEGREE[space]):
@@ -75,7 +75,7 @@ def incite(game: GameRecord, space: int, risen: int) -> int:
 
 @jit
 def expel(game: GameRecord) -> None:
-    """R6.2: Emperors and Dux standing on a Revolt are removed."""
+    """R6.2: remove Emperors and Dux standing on a Revolt."""
     for figure in range(FIGURE_COUNT):
         if game.revolts & BIT[game.at[figure]]:
             remove(game, figure)
@@ -83,13 +83,13 @@ def expel(game: GameRecord) -> None:
 
 @jit
 def roll_province(game: GameRecord, region: int) -> int:
-    """The province of this region that N names."""
+    """Roll N and return the province of this region with that number."""
     return 6 * (region - 1) + roll(game) - 1
 
 
 @jit
 def strike(game: GameRecord) -> None:
-    """R6.3 on the province in `foe`; an Uprising may name another, else the armies line up (R6.4)."""
+    """R6.3: strike the province in `foe`; unless an Uprising names another province to strike, line up the armies (R6.4)."""
     game.foe = strike_province(game, game.foe)
     if game.foe == OFF and game.phase != OVER:
         line_up(game)
@@ -98,7 +98,7 @@ def strike(game: GameRecord) -> None:
 
 @jit
 def strike_province(game: GameRecord, space: int) -> int:
-    """R6.3 on one province; the province to look at next, or OFF."""
+    """R6.3: strike one province; return the province to strike next, or OFF."""
     if is_protected(game, space):
         return OFF
     if game.revolts & BIT[space]:
@@ -112,7 +112,7 @@ def strike_province(game: GameRecord, space: int) -> int:
 
 @jit
 def uprising(game: GameRecord, space: int) -> int:
-    """R7: the Roman provinces around revolt, Pirates and armies come; the province to look at next, or OFF."""
+    """R7: raise Revolts in the linked Roman provinces and bring Pirates and an army; return the province to strike next, or OFF."""
     raise_neighbours(game, space)
     if game.phase == OVER:
         return OFF
@@ -128,7 +128,7 @@ def uprising(game: GameRecord, space: int) -> int:
 
 @jit
 def raise_neighbours(game: GameRecord, space: int) -> None:
-    """R7.1: one by one, by id, those without a Revolt."""
+    """R7.1: put Revolts, by space id, in the linked Roman provinces that have none."""
     for i in range(DEGREE[space]):
         other = NEIGHBOURS[space, i]
         if ROMAN_PROVINCES & ~game.revolts & BIT[other] and is_linked_now(game, space, other):
@@ -139,7 +139,7 @@ def raise_neighbours(game: GameRecord, space: int) -> None:
 
 @jit
 def place_in_line(game: GameRecord, army: int) -> int:
-    """R8.1: armies advance by this: steps to ROMA on its path, region where it stands, region of origin."""
+    """R8.1: return the sort key of an army in the advance: steps to ROMA on its path, then current region, then region of origin."""
     space = game.army_at[army]
     origin = game.army_origin[army]
     return 100 * STEPS[origin, space] + 10 * REGION[space] + origin
@@ -147,7 +147,7 @@ def place_in_line(game: GameRecord, army: int) -> int:
 
 @jit
 def line_up(game: GameRecord) -> None:
-    """R8.1: the order of all armies but Rebels, fixed before the first one moves."""
+    """R8.1: fix the order of all armies except Rebels, before the first one moves."""
     last = -1
     for i in range(3):
         game.march[i] = OFF
@@ -162,7 +162,7 @@ def line_up(game: GameRecord) -> None:
 
 @jit
 def advance(game: GameRecord) -> None:
-    """R8.2: the first army in line stays, attacks, waits for Constantius (R10.1) or enters."""
+    """R8.2: the first army in line stays, attacks, waits for Constantius (R10.1) or enters the next space."""
     army = game.march[0]
     goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
     if armies(game) & BIT[goal] or not is_linked_now(game, army, goal):
@@ -178,7 +178,7 @@ def advance(game: GameRecord) -> None:
 
 @jit
 def defender(game: GameRecord) -> int:
-    """R8.4: the figure in the way of the first army in line."""
+    """R8.4: return the figure on the next space of the first army in line, or NOBODY."""
     army = game.march[0]
     goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
     for figure in range(FIGURE_COUNT):

@@ -1,4 +1,4 @@
-"""Sets of spaces as bits: how many, and which comes first."""
+"""Sets of spaces as bits: their size and their first element."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tetrarchia_env.engine._jit import jit
 
 @jit
 def count(bits: int) -> int:
-    """How many spaces a set has."""
+    """Return the number of spaces in a set."""
     number = 0
     while bits:
         bits &= bits - 1
@@ -19,13 +19,13 @@ def count(bits: int) -> int:
 
 
 def first_of(bits: int) -> int:
-    """The lowest space of a set that is not empty."""
+    """Return the lowest space of a set that is not empty."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _trailing_zeros(_typing: Any, _bits: Any) -> Any:
-    """The processor's own instruction for it."""
+    """Count trailing zeros by the processor's own instruction."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, True))

@@ -17,7 +17,7 @@ from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, s
 
 @jit
 def chain(tokens: int, seed: int) -> int:
-    """R5.2: the tokens joined to the seed by links, broken ones included."""
+    """R5.2: return the tokens connected to the seed by links, including broken ones."""
     grown = edge = seed & tokens
     while edge:
         space = first_of(edge)
@@ -29,7 +29,7 @@ def chain(tokens: int, seed: int) -> int:
 
 @jit
 def support(tokens: int, space: int) -> int:
-    """R5.2, R5.3: the chain that contains this space, else the largest that touches it."""
+    """R5.2, R5.3: return the size of the chain that contains this space, else of the largest chain next to it."""
     if tokens & BIT[space]:
         return count(chain(tokens, BIT[space]))
     largest = 0
@@ -43,7 +43,7 @@ def support(tokens: int, space: int) -> int:
 
 @jit
 def roman_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """R5.1, R11.2: what the Roman adds to his die, and how often the sum is doubled."""
+    """R5.1, R11.2: return what is added to the Roman die, and how often the sum is doubled."""
     tokens, helpers = supporting(game, figure), others(game, figure)
     if foe == PIRATES:
         coast = COAST[game.pirates]
@@ -53,7 +53,7 @@ def roman_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
 
 @jit
 def barbarian_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """R5.1, R11.2, R11.3: the same of the army or the Pirates; the Goths add 1."""
+    """R5.1, R11.2, R11.3: return what is added to the die of the army or the Pirates (1 more for the Goths), and the doublings."""
     if foe == PIRATES:
         coast = COAST[game.pirates]
         return count(game.revolts & coast), count(armies(game) & coast)
@@ -64,20 +64,20 @@ def barbarian_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
 
 @jit
 def value(die: int, side: tuple[int, int]) -> int:
-    """R5.1: die and support together, then doubled."""
+    """R5.1: return die plus support, doubled once for each helper."""
     return (die + side[0]) << side[1]
 
 
 @jit
 def margin(game: GameRecord) -> int:
-    """The Roman value less the other, of the combat under way."""
+    """Return the Roman value minus the Barbarian value of the combat under way."""
     roman, barbarian = roman_side(game, game.fighter, game.foe), barbarian_side(game, game.fighter, game.foe)
     return value(game.roman_die, roman) - value(game.normal_die, barbarian)
 
 
 @jit
 def odds(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """Of the 36 ways that R N can fall (R5.1), in how many this figure wins and loses against that foe."""
+    """R5.1: return in how many of the 36 results of R N this figure wins, and in how many it loses."""
     roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     wins = losses = 0
     for roman_die in range(1, 7):
@@ -90,7 +90,7 @@ def odds(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
 
 @jit
 def fight(game: GameRecord, figure: int, foe: int) -> None:
-    """R5.1: roll R N and settle."""
+    """R5.1: roll R N and settle the combat."""
     game.fighter = figure
     game.foe = foe
     game.roman_die = roll(game)
@@ -100,7 +100,7 @@ def fight(game: GameRecord, figure: int, foe: int) -> None:
 
 @jit
 def settle(game: GameRecord) -> None:
-    """R5.4, R5.5, R11.2, unless Galerius is asked first (R10.1)."""
+    """R5.4, R5.5, R11.2: conclude the combat, unless Galerius may boost it first (R10.1)."""
     difference = margin(game)
     if may_boost(game, difference):
         game.phase = BOOST
@@ -110,7 +110,7 @@ def settle(game: GameRecord) -> None:
 
 @jit
 def conclude(game: GameRecord, difference: int) -> None:
-    """The combat under way is over: glory first (R10.5), then what it did to the fighters."""
+    """End the combat under way: settle glory (R10.5), then apply the result to the fighters."""
     figure, foe = game.fighter, game.foe
     game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0
     settle_glory(game, figure, difference)
@@ -125,7 +125,7 @@ def conclude(game: GameRecord, difference: int) -> None:
 
 @jit
 def conclude_attack(game: GameRecord, figure: int, foe: int, difference: int) -> None:
-    """R5.4, R11.2: a figure attacked; an Emperor's defeat ends the Roman phase, the Dux's does not (R11.1)."""
+    """R5.4, R11.2: apply the result of a figure's attack; a lost one ends the Roman phase, except the Dux's (R11.1)."""
     if difference > 0:
         win_attack(game, figure, foe)
     elif difference < 0:
@@ -136,7 +136,7 @@ def conclude_attack(game: GameRecord, figure: int, foe: int, difference: int) ->
 
 @jit
 def win_attack(game: GameRecord, figure: int, foe: int) -> None:
-    """R5.4: army and token leave the space, the victor stands there; R11.2: the Pirates leave the board."""
+    """R5.4: remove the army and the token, and move the victor there; R11.2: remove the Pirates from the board."""
     if foe == PIRATES:
         game.pirates = 0
     else:
@@ -147,7 +147,7 @@ def win_attack(game: GameRecord, figure: int, foe: int) -> None:
 
 @jit
 def lose_attack(game: GameRecord, figure: int, foe: int) -> None:
-    """R5.4: he is removed with any Emperor's token on his space; R11.2: on the whole coast."""
+    """R5.4: remove the figure and any Emperor's token on its space; R11.2: tokens on the whole coast."""
     if foe == PIRATES:
         lose_at_sea(game, figure)
     else:
@@ -157,7 +157,7 @@ def lose_attack(game: GameRecord, figure: int, foe: int) -> None:
 
 @jit
 def conclude_defence(game: GameRecord, figure: int, foe: int, difference: int) -> None:
-    """R5.5: an army attacked."""
+    """R5.5: apply the result of an army's attack."""
     if difference > 0:
         remove_army(game, foe)
         lift(game, foe)
@@ -169,7 +169,7 @@ def conclude_defence(game: GameRecord, figure: int, foe: int, difference: int) -
 
 @jit
 def enter_space(game: GameRecord, army: int, space: int) -> None:
-    """R8.3, R9.4: an army leaves a Revolt in the province it enters; in ROMA it ends the game."""
+    """R8.3, R9.4: move an army, which puts a Revolt into the province that it enters; in ROMA it ends the game."""
     move_army(game, army, space)
     if space == ROMA:
         end_game(game, ROME_FELL)
@@ -179,13 +179,13 @@ def enter_space(game: GameRecord, army: int, space: int) -> None:
 
 @jit
 def next_in_line(game: GameRecord) -> None:
-    """R8.1: the army that acted is done."""
+    """R8.1: remove the army that acted from the line."""
     game.march[0], game.march[1], game.march[2] = game.march[1], game.march[2], OFF
 
 
 @jit
 def targets(game: GameRecord, figure: int) -> int:
-    """R4.7: the armies that this figure may attack now."""
+    """R4.7: return the spaces of the armies that this figure can attack now."""
     space = game.at[figure]
     reach = affordable(game, NORMAL[space], BROKEN[space], game.ip) & armies(game)
     if reach and REBEL_FLEET[game.scenario] & ~game.fleets:
@@ -197,7 +197,7 @@ def targets(game: GameRecord, figure: int) -> int:
 
 @jit
 def attack(game: GameRecord, figure: int, space: int) -> None:
-    """R4.7: pay what moving through the link would cost; fleets do not help."""
+    """R4.7: pay for the attack as for a move along the link, without fleets, and fight."""
     cost = 1 if NORMAL[game.at[figure]] & BIT[space] else 2
     game.ip -= cost + (game.revolts & BIT[space] != 0)
     fight(game, figure, space)
@@ -205,6 +205,6 @@ def attack(game: GameRecord, figure: int, space: int) -> None:
 
 @jit
 def attack_pirates(game: GameRecord, figure: int) -> None:
-    """R11.2."""
+    """R11.2: pay for an attack on the Pirates and fight."""
     game.ip -= ATTACK_COST
     fight(game, figure, PIRATES)

@@ -1,4 +1,4 @@
-"""Dice: each game's own RNG state, one step of xorshift64 a die, so that a seed and the actions are the whole game."""
+"""Dice: each game has its own RNG state, and each die is one step of xorshift64, so a seed and the actions determine a game."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _7, _13, _17, _32, _SIX = (np.uint64(n) for n in (7, 13, 17, 32, 6))
 
 @jit
 def next_rng(rng: np.uint64) -> np.uint64:
-    """One step of xorshift64."""
+    """Return the RNG state after one step of xorshift64."""
     rng ^= rng << _13
     rng ^= rng >> _7
     rng ^= rng << _17
@@ -23,20 +23,20 @@ def next_rng(rng: np.uint64) -> np.uint64:
 
 @jit
 def draw(rng: np.uint64, choices: np.uint64) -> Any:
-    """A number in 0..choices-1 from the upper half of an RNG state."""
+    """Return a number in 0..choices-1 from the upper half of an RNG state."""
     return np.int64((rng >> _32) * choices >> _32)
 
 
 @jit
 def roll(game: GameRecord) -> int:
-    """One die, 1..6: the Roman R and the normal N alike."""
+    """Roll one die, the Roman R or the normal N, and return 1..6."""
     game.dice = next_rng(game.dice)
     return draw(game.dice, _SIX) + 1
 
 
 @jit
 def rng_states(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The first RNG state of each seed: SplitMix64's output, never 0 (xorshift would stay there)."""
+    """Return the initial RNG state of each seed: the output of SplitMix64, never 0, where xorshift would stay."""
     z = seeds + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

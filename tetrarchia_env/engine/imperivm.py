@@ -1,4 +1,4 @@
-"""R10.1, the variant Imperivm: powers bought with tokens of the supply, which leave the game (R1.4)."""
+"""R10.1, the variant Imperivm: powers bought with tokens of the supply, which are removed from the game (R1.4)."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, IMPERIVM, MAXIMIAN, POWER_USED, GameRecord
@@ -6,19 +6,19 @@ from tetrarchia_env.engine.state import CONSTANTIUS, DIOCLETIAN, GALERIUS, IMPER
 
 @jit
 def has_power(game: GameRecord, emperor: int) -> bool:
-    """R10.1: the variant is played and he can pay."""
+    """R10.1: return whether the variant is played and this Emperor has a token to pay with."""
     return game.variants & IMPERIVM != 0 and game.supply[emperor] > 0
 
 
 @jit
 def may_use_power(game: GameRecord) -> bool:
-    """R10.1: Diocletian and Maximian, once a turn."""
+    """R10.1: return whether Diocletian or Maximian can use his power, once per turn."""
     return (game.emperor == DIOCLETIAN or game.emperor == MAXIMIAN) and game.used & POWER_USED == 0 and has_power(game, game.emperor)
 
 
 @jit
 def use_power(game: GameRecord) -> None:
-    """R10.1: Maximian gains 1 IP; Diocletian may order the others for the rest of his turn."""
+    """R10.1: pay a token; Maximian gains 1 IP, Diocletian may move the other Emperors for the rest of his turn."""
     game.supply[game.emperor] -= 1
     game.used |= POWER_USED
     if game.emperor == MAXIMIAN:
@@ -27,30 +27,30 @@ def use_power(game: GameRecord) -> None:
 
 @jit
 def may_order(game: GameRecord) -> bool:
-    """R10.1: whether Diocletian may move the other Emperors."""
+    """R10.1: return whether Diocletian may move the other Emperors."""
     return game.emperor == DIOCLETIAN and game.used & POWER_USED != 0
 
 
 @jit
 def may_boost(game: GameRecord, margin: int) -> bool:
-    """R10.1: Galerius, in a combat he leads, while his value is not higher."""
+    """R10.1: return whether Galerius can boost: he fights, and his value is not the higher one."""
     return game.fighter == GALERIUS and margin <= 0 and has_power(game, GALERIUS)
 
 
 @jit
 def boost(game: GameRecord) -> None:
-    """R10.1: +1 to the Roman die, before doubling."""
+    """R10.1: pay a token to add 1 to the Roman die, before doubling."""
     game.supply[GALERIUS] -= 1
     game.roman_die += 1
 
 
 @jit
 def may_block(game: GameRecord, figure: int) -> bool:
-    """R10.1: Constantius, before an army attacks him."""
+    """R10.1: return whether this figure is Constantius and he can block the army that is about to attack him."""
     return figure == CONSTANTIUS and has_power(game, CONSTANTIUS)
 
 
 @jit
 def block(game: GameRecord) -> None:
-    """R10.1: the army stays (the caller continues with the next one)."""
+    """R10.1: pay a token so that the army stays; the caller continues with the next army."""
     game.supply[CONSTANTIUS] -= 1

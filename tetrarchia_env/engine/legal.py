@@ -34,7 +34,7 @@ Mask = NDArray[np.int8]
 
 @jit
 def legal(game: GameRecord, mask: Mask) -> bool:
-    """Write the legal actions of the agent to act; return whether there is any besides `end`."""
+    """Write the legal actions of the agent to act into the mask; return whether there is any other than `end`."""
     mask[:] = 0
     if game.phase == ROMAN:
         if game.passing != NOBODY:  # R4.3: only moves of the figure that must move on
@@ -71,7 +71,7 @@ def set_legal(mask: Mask, action: int, may: bool) -> bool:
 
 @jit
 def moves_of(game: GameRecord, figure: int) -> int:
-    """The first id of the actions that move this figure in the present turn."""
+    """Return the first id of the actions that move this figure in the current turn."""
     if figure == game.emperor:
         return a.MOVE
     return a.DUX_MOVE if figure == DUX else a.ORDER + SPACES * figure
@@ -79,7 +79,7 @@ def moves_of(game: GameRecord, figure: int) -> int:
 
 @jit
 def sea_lane(lane: int) -> tuple[int, int]:
-    """The zones, as bits, of the four `sail` actions in order."""
+    """Return the start and goal zones, as bits, of the sail action with this index."""
     west = 1 << (lane >> 1)
     east = west << 1
     return (east, west) if lane & 1 else (west, east)
@@ -87,7 +87,7 @@ def sea_lane(lane: int) -> tuple[int, int]:
 
 @jit
 def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
-    """R4, R10, R11: write the actions of the Roman phase; return whether there is any besides `end`."""
+    """R4, R10, R11: write the actions of the Roman phase into the mask; return whether there is any other than `end`."""
     mask[a.END] = 1
     choice = False
     if game.ip > 0:
@@ -117,7 +117,7 @@ def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
 
 @jit
 def legal_for_dux(game: GameRecord, mask: Mask) -> bool:
-    """R11.1: deploy him, or once he is there move, attack, subdue, calm; not secure."""
+    """R11.1: write the actions of the Dux: deploy, or once on the board move, attack, subdue, calm (not secure)."""
     if not is_on_board(game, DUX):
         return mark(mask, a.DUX_DEPLOY, deployments(game))
     choice = mark(mask, a.DUX_MOVE, destinations(game, DUX))

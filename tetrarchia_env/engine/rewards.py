@@ -1,4 +1,4 @@
-"""What the end of a game is worth to those who play it."""
+"""Terminal rewards."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.outcome import score
@@ -10,7 +10,7 @@ THE_GREAT_TITLE, HALF_TITLE = 1.0, 0.5  # R10.5
 
 @jit
 def outcome_reward(game: GameRecord) -> float:
-    """1 won, -1 lost, 0 truncated or not over."""
+    """Return 1 for a won game, -1 for a lost one, 0 for one that is truncated or not over."""
     if game.phase != OVER:
         return 0.0
     if game.outcome == WON:
@@ -20,13 +20,13 @@ def outcome_reward(game: GameRecord) -> float:
 
 @jit
 def score_reward(game: GameRecord) -> float:
-    """The score (R9.3) / 10 at the end."""
+    """Return the score (R9.3) / 10 of a finished game, 0 before."""
     return score(game) / 10 if game.phase == OVER else 0.0
 
 
 @jit
 def title_reward(game: GameRecord, emperor: int) -> float:
-    """R10.5: what a won game of that variant adds for one Emperor: 1 for the Great, 0.5 for East or West."""
+    """R10.5: return an Emperor's bonus in a won game of the variant: 1 for the Great, 0.5 for Emperor of the East or West."""
     if game.phase != OVER or game.variants & THE_GREAT == 0:
         return 0.0
     if the_great(game) == emperor:

@@ -1,4 +1,4 @@
-"""R12: scenarios.toml as tables; row 0 is the ordinary game, where set-up finds nothing."""
+"""R12: scenarios.toml as tables; row 0 is the ordinary game and empty."""
 
 import tomllib
 from pathlib import Path
@@ -15,27 +15,27 @@ SCENARIOS: tuple[str, ...] = tuple(row["name"] for row in _ROWS[1:])
 
 
 def scenario_row(name: str) -> dict[str, Any]:
-    """What scenarios.toml says of it."""
+    """Return the entry of a scenario in scenarios.toml."""
     return _ROWS[1 + SCENARIOS.index(name)]
 
 
 def _zone(row: dict[str, Any], key: str) -> int:
-    """A zone's bit, 0 if the scenario has none."""
+    """Return a zone's bit, 0 if the scenario has none."""
     return 1 << BOARD.zones.index(row[key]) if key in row else 0
 
 
 def _revolts(row: dict[str, Any]) -> int:
-    """R12's fixed Revolts in provinces."""
+    """Return the provinces with a fixed Revolt (R12)."""
     return sum(1 << 6 * (region - 1) + number - 1 for region, number in row.get("revolts", []))
 
 
 def _placed(row: dict[str, Any]) -> list[int]:
-    """Where each figure begins."""
+    """Return the initial space of each figure, or OFF."""
     return [BOARD.space_id(row["placed"][name]) if name in row.get("placed", {}) else OFF for name in FIGURES]
 
 
 def _armies(row: dict[str, Any]) -> list[list[int]]:
-    """[space, kind] of each army, filled up with OFF."""
+    """Return [space, kind] of each army, padded with OFF."""
     standing = [[BOARD.space_id(space), KINDS.index(kind)] for space, kind in row.get("armies", [])]
     return standing + [[OFF, 0]] * (3 - len(standing))
 

@@ -1,4 +1,4 @@
-"""R2: set-up; R12: what scenarios put on the board first."""
+"""R2: set-up; R12: the initial pieces of scenarios."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ TOKENS, FLEET_DIGIT, EXTRA_REVOLTS, INITIAL_ARMIES = range(4)  # a level's digit
 
 @jit
 def set_up(game: GameRecord, rng: np.uint64) -> None:
-    """R2, R12: a new game by the rules that the record names, up to the fleets (R2.6)."""
+    """R2, R12: set up a new game by the rules in the record, up to the fleets (R2.6)."""
     game.dice = rng
     clear_time(game)
     clear_board(game)
@@ -47,7 +47,7 @@ def set_up(game: GameRecord, rng: np.uint64) -> None:
 
 @jit
 def clear_time(game: GameRecord) -> None:
-    """Nothing has happened, nothing is pending; the first decision is the fleets'."""
+    """Reset turn, phase and everything pending; the first decision is about the fleets."""
     game.turn, game.ip, game.used = 0, 0, 0
     game.emperor = STARTS[game.scenario]
     game.phase, game.outcome = FLEETS, RUNNING
@@ -60,7 +60,7 @@ def clear_time(game: GameRecord) -> None:
 
 @jit
 def clear_board(game: GameRecord) -> None:
-    """R1.2: an empty board, everything in the reserve and the supplies."""
+    """R1.2: empty the board and put all pieces into the reserve and the supplies."""
     game.unrest, game.revolts, game.fleets, game.pirates = 0, 0, 0, 0
     game.reserve[UNREST], game.reserve[REVOLT], game.reserve[ARMIES] = 21, 21, 3
     for emperor in range(4):
@@ -75,7 +75,7 @@ def clear_board(game: GameRecord) -> None:
 
 @jit
 def place_scenario(game: GameRecord) -> None:
-    """R12: fixed Revolts, armies, figures and Pirates; an ordinary game has none."""
+    """R12: place the scenario's fixed Revolts, armies, figures and Pirates; an ordinary game has none."""
     for space in range(SPACES):
         if FIXED_REVOLTS[game.scenario] & BIT[space]:
             put_revolt(game, space)
@@ -93,7 +93,7 @@ def place_scenario(game: GameRecord) -> None:
 
 @jit
 def place_revolts(game: GameRecord) -> None:
-    """R2.2, R2.7: one in each outer region, where a scenario has not put any."""
+    """R2.2, R2.7: place one Revolt in each outer region that has none from the scenario."""
     for region in range(1, 7):
         if FIXED_REVOLTS[game.scenario] & PROVINCES[region] == 0:
             first = 6 * (region - 1)
@@ -105,7 +105,7 @@ def place_revolts(game: GameRecord) -> None:
 
 @jit
 def place_extra_revolts(game: GameRecord) -> None:
-    """R2.3: R N, both again while that province has a Revolt."""
+    """R2.3: place extra Revolts by R N; both dice are rolled again while that province has a Revolt."""
     for _ in range(game.level[EXTRA_REVOLTS]):
         space = roll_province(game, roll(game))
         while game.revolts & BIT[space]:
@@ -115,7 +115,7 @@ def place_extra_revolts(game: GameRecord) -> None:
 
 @jit
 def place_initial_armies(game: GameRecord) -> None:
-    """R2.4: on borders without an army; maybe the Goths (R11.3)."""
+    """R2.4: place armies on borders without one; they may be the Goths (R11.3)."""
     for _ in range(game.level[INITIAL_ARMIES]):
         region = roll(game)
         while armies(game) & BIT[BORDER[region]]:
@@ -125,7 +125,7 @@ def place_initial_armies(game: GameRecord) -> None:
 
 @jit
 def place_pirates(game: GameRecord) -> None:
-    """R2.5: N until it is 2 or 3, INTERNVM or AEGAEVM."""
+    """R2.5: place the Pirates in INTERNVM or AEGAEVM; N is rolled until it is 2 or 3."""
     if game.modules & PIRATES_MODULE == 0:
         return
     zone = 0
@@ -136,12 +136,12 @@ def place_pirates(game: GameRecord) -> None:
 
 @jit
 def fleets_to_place(game: GameRecord) -> int:
-    """R2.6: how many fleets the level still has."""
+    """R2.6: return the number of fleets that are still to be placed."""
     placed = (game.fleets & 1) + (game.fleets >> 1 & 1) + (game.fleets >> 2 & 1)
     return game.level[FLEET_DIGIT] - placed
 
 
 @jit
 def place_fleet(game: GameRecord, zone: int) -> None:
-    """R2.6."""
+    """R2.6: place a fleet in a zone."""
     game.fleets |= 1 << zone

@@ -1,4 +1,4 @@
-"""The board as tables of bits, built once at import; to the compiled rules they are constants.
+"""The board as tables of bits, built once at import; for the compiled rules they are constants.
 
 All are int64, so that nothing wraps when the rules run uncompiled. Rows from OFF on are zero.
 """
@@ -11,45 +11,45 @@ from numpy.typing import NDArray
 from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine.state import OFF, PLACES
 
-Table = Any  # an array of int64 that cannot be written; Any as in state.py
+Table = Any  # a read-only array of int64; typed Any for the reason given in `state.numbers`
 
 ZONES = 3
 ATLANTICVM, INTERNVM, AEGAEVM = 1, 2, 4  # zones as bits
 
 
 def _bits(spaces: NDArray[np.bool_]) -> int:
-    """The set of the spaces that are true."""
+    """Return the set of the spaces that are true."""
     return sum(1 << int(s) for s in np.flatnonzero(spaces))
 
 
 def frozen(values: object) -> Table:
-    """A table that nothing can change."""
+    """Return a read-only table of int64."""
     table = np.array(values, dtype=np.int64)
     table.setflags(write=False)
     return table
 
 
 def _by_place(rows: list[int]) -> Table:
-    """One value a space, zero for what is not on the board."""
+    """Return a table with one value per space, and zeros for places off the board."""
     return frozen(rows + [0] * (PLACES - SPACES))
 
 
 def _neighbours() -> Table:
-    """Row s: the spaces linked to s by id, filled up with OFF."""
+    """Return a table whose row s has the spaces linked to s in ascending order, padded with OFF."""
     rows = [[int(o) for o in np.flatnonzero(BOARD.links[s])] for s in range(SPACES)]
     width = max(len(row) for row in rows)
     return frozen([row + [OFF] * (width - len(row)) for row in rows])
 
 
 def _joined(fleets: int) -> list[int]:
-    """R10.2: the zones with fleets, those next to each other made one."""
+    """R10.2: return the zones with fleets, adjacent ones merged into one set."""
     if fleets == ATLANTICVM | AEGAEVM:
         return [ATLANTICVM, AEGAEVM]
     return [fleets]
 
 
 def _sea(fleets: int, joined: bool) -> list[int]:
-    """For each place the spaces that these fleets carry to for 1 IP (R4.1, R10.2)."""
+    """Return for each place the spaces that these fleets reach for 1 IP (R4.1, R10.2)."""
     apart = [zone for zone in (ATLANTICVM, INTERNVM, AEGAEVM) if fleets & zone]
     reach = [0] * PLACES
     for zone in _joined(fleets) if joined else apart:
@@ -61,7 +61,7 @@ def _sea(fleets: int, joined: bool) -> list[int]:
 
 
 def _by_origin(paths: NDArray[np.int8]) -> Table:
-    """Row r (1..6) of the path tables, row 0 unused."""
+    """Return a path table with the regions of origin 1 to 6 as rows; row 0 is unused."""
     rows = np.full((7, PLACES), OFF, dtype=np.int64)
     rows[1:, :SPACES] = np.where(paths < 0, OFF, paths)
     return frozen(rows)

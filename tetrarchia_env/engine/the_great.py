@@ -1,4 +1,4 @@
-"""R10.5, the variant The Great: glory, and the title it may bring."""
+"""R10.5, the variant The Great: glory and titles."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.bits import count
@@ -8,7 +8,7 @@ from tetrarchia_env.engine.tables import BORDERS
 
 @jit
 def settle_glory(game: GameRecord, figure: int, margin: int) -> None:
-    """R10.5: a victory takes an Unrest token as glory, a defeat gives one back; each if there is one."""
+    """R10.5: add an Unrest token to the glory for a victory, or return one for a defeat, if there is one."""
     if game.variants & THE_GREAT == 0 or figure == DUX:
         return
     if margin > 0 and game.reserve[UNREST] > 0:
@@ -21,13 +21,13 @@ def settle_glory(game: GameRecord, figure: int, margin: int) -> None:
 
 @jit
 def points(game: GameRecord, emperor: int) -> int:
-    """R10.5: the borders with his token plus his glory."""
+    """R10.5: return the number of borders with this Emperor's token, plus his glory."""
     return count(game.tokens[emperor] & BORDERS) + game.glory[emperor]
 
 
 @jit
 def the_great(game: GameRecord) -> int:
-    """R10.5: who has at least 2 points more than every other Emperor after a won game, or NOBODY."""
+    """R10.5: return the Emperor who has at least 2 points more than every other after a won game, or NOBODY."""
     if game.outcome != WON:
         return NOBODY
     for emperor in range(4):
@@ -42,7 +42,7 @@ def the_great(game: GameRecord) -> int:
 
 @jit
 def is_half_emperor(game: GameRecord, emperor: int) -> bool:
-    """R10.5: Emperor of the East or West: no Emperor is the Great, and this one has 2 points more than his couple's other."""
+    """R10.5: return whether this Emperor rules the East or West: no one is the Great, and he has 2 points more than his partner."""
     if game.outcome != WON or the_great(game) != NOBODY:
         return False
     return points(game, emperor) >= points(game, emperor ^ 1) + 2

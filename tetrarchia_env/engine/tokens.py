@@ -1,4 +1,4 @@
-"""R1.3 to R1.5: tokens on the board; R4.5, R4.6: what figures do with them."""
+"""R1.3 to R1.5: tokens on the board; R4.5, R4.6: securing, subduing and calming."""
 
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.outcome import check_victory, emperor_tokens, end_game
@@ -8,19 +8,19 @@ from tetrarchia_env.engine.tables import BIT, BORDERS, PRINTED, PROVINCES, REGIO
 
 @jit
 def lying(game: GameRecord) -> int:
-    """The spaces with a token of any kind lying on them (R1.3: one at most)."""
+    """Return the spaces with a placed token of any kind (R1.3: at most one per space)."""
     return game.unrest | game.revolts | emperor_tokens(game)
 
 
 @jit
 def printed(game: GameRecord, emperor: int) -> int:
-    """R1.5: his capital and ROMA, while no token lies there."""
+    """R1.5: return the Emperor's capital and ROMA, each unless a token lies there."""
     return PRINTED[emperor] & ~lying(game)
 
 
 @jit
 def supporting(game: GameRecord, figure: int) -> int:
-    """R5.3, R10.3: the tokens, printed ones included, that support this figure; the Dux has none."""
+    """R5.3, R10.3: return the tokens, including printed ones, that support this figure; the Dux has none."""
     if figure == DUX:
         return 0
     bits = game.tokens[figure] | printed(game, figure)
@@ -32,14 +32,14 @@ def supporting(game: GameRecord, figure: int) -> int:
 
 @jit
 def is_protected(game: GameRecord, space: int) -> bool:
-    """R6.3: by an Emperor's token, lying or printed."""
+    """R6.3: return whether an Emperor's token, placed or printed, protects this space."""
     anyones = PRINTED[0] | PRINTED[1] | PRINTED[2] | PRINTED[3]
     return (emperor_tokens(game) | anyones & ~lying(game)) & BIT[space] != 0
 
 
 @jit
 def lift(game: GameRecord, space: int) -> None:
-    """R1.4: the token that lies here, if any, goes back where it came from."""
+    """R1.4: return the token on this space, if any, to the reserve or to its Emperor's supply."""
     bit = BIT[space]
     if game.unrest & bit:
         game.unrest ^= bit
@@ -53,7 +53,7 @@ def lift(game: GameRecord, space: int) -> None:
 
 @jit
 def lift_emperor_token(game: GameRecord, space: int) -> None:
-    """R1.4: an Emperor's token that lies here goes back to his supply."""
+    """R1.4: return an Emperor's token on this space to his supply."""
     for emperor in range(4):
         if game.tokens[emperor] & BIT[space]:
             game.tokens[emperor] ^= BIT[space]
@@ -62,7 +62,7 @@ def lift_emperor_token(game: GameRecord, space: int) -> None:
 
 @jit
 def put_unrest(game: GameRecord, space: int) -> None:
-    """Put Unrest instead of what lies here; with none in the reserve the game is lost (R9.2)."""
+    """Replace the token on this space, if any, by Unrest; if the reserve has none, the game is lost (R9.2)."""
     if game.reserve[UNREST] == 0:
         end_game(game, RESERVE_EMPTY)
         return
@@ -73,7 +73,7 @@ def put_unrest(game: GameRecord, space: int) -> None:
 
 @jit
 def put_revolt(game: GameRecord, space: int) -> None:
-    """Put a Revolt instead of what lies here; with none in the reserve the game is lost and it stays (R9.2, R9.4)."""
+    """Replace the token on this space, if any, by a Revolt; if the reserve has none, the game is lost and nothing changes (R9.2, R9.4)."""
     if game.reserve[REVOLT] == 0:
         end_game(game, RESERVE_EMPTY)
         return
@@ -84,13 +84,13 @@ def put_revolt(game: GameRecord, space: int) -> None:
 
 @jit
 def secure_cost(space: int) -> int:
-    """R4.5: 1 IP, 2 on a border."""
+    """R4.5: return the IP cost of securing a space: 1, or 2 on a border."""
     return 2 if BIT[space] & BORDERS else 1
 
 
 @jit
 def may_secure(game: GameRecord) -> bool:
-    """R4.5: no token lies here, he has one; a border also needs its region free of Revolts."""
+    """R4.5: return whether the Emperor has a token and no token lies here; a border also needs a region without Revolts."""
     space = game.at[game.emperor]
     if lying(game) & BIT[space] or game.supply[game.emperor] == 0 or game.ip < secure_cost(space):
         return False
@@ -99,7 +99,7 @@ def may_secure(game: GameRecord) -> bool:
 
 @jit
 def secure(game: GameRecord) -> None:
-    """R4.5."""
+    """R4.5: pay, place a token on the Emperor's space and check for victory."""
     space = game.at[game.emperor]
     game.ip -= secure_cost(space)
     game.supply[game.emperor] -= 1
@@ -109,14 +109,14 @@ def secure(game: GameRecord) -> None:
 
 @jit
 def may_subdue(game: GameRecord, figure: int) -> bool:
-    """R4.6: Unrest for 1 IP, a Revolt for 2."""
+    """R4.6: return whether this figure can remove Unrest for 1 IP or a Revolt for 2."""
     bit = BIT[game.at[figure]]
     return (game.unrest & bit != 0 and game.ip >= 1) or (game.revolts & bit != 0 and game.ip >= 2)
 
 
 @jit
 def subdue(game: GameRecord, figure: int) -> None:
-    """R4.6."""
+    """R4.6: pay and remove the token on the figure's space."""
     space = game.at[figure]
     game.ip -= 2 if game.revolts & BIT[space] else 1
     lift(game, space)
@@ -124,12 +124,12 @@ def subdue(game: GameRecord, figure: int) -> None:
 
 @jit
 def may_calm(game: GameRecord, figure: int) -> bool:
-    """R4.6: 1 IP, a Revolt here and Unrest in the reserve."""
+    """R4.6: return whether this figure is on a Revolt, with 1 IP to spend and Unrest in the reserve."""
     return game.revolts & BIT[game.at[figure]] != 0 and game.ip >= 1 and game.reserve[UNREST] > 0
 
 
 @jit
 def calm(game: GameRecord, figure: int) -> None:
-    """R4.6."""
+    """R4.6: pay 1 IP and replace the Revolt on the figure's space by Unrest."""
     game.ip -= 1
     put_unrest(game, game.at[figure])

@@ -1,6 +1,6 @@
-"""The order of play, like the outline of the rulebook: `play` plays one decision and everything that follows without one.
+"""The order of play: `play` plays one decision and everything that follows without one.
 
-What follows is played in pieces, and the record says which one is next. The event log calls `decide` and then
+The consequences are played in pieces, and the record determines the next one. The event log calls `decide` and then
 `advance_to_decision` one piece at a time; the search, which needs no legal actions in between, calls `advance_phase`.
 """
 
@@ -40,7 +40,7 @@ from tetrarchia_env.engine.tables import CAPITAL, ROMA
 from tetrarchia_env.engine.tokens import calm, secure, subdue
 
 IMPERIVM_POINTS = 6
-MAX_PIECES: Any = np.int64(2**62)  # more than can follow one decision
+MAX_PIECES: Any = np.int64(2**62)  # more than can follow a decision
 
 
 @jit
@@ -61,7 +61,7 @@ def play(game: GameRecord, action: int, mask: Mask) -> None:
 
 @jit
 def decide(game: GameRecord, action: int) -> None:
-    """Play one legal action without what follows."""
+    """Play one legal action without its consequences."""
     if game.phase == FLEETS:
         place_fleet(game, action - a.FLEET)
         if fleets_to_place(game) == 0:
@@ -116,7 +116,7 @@ def begin_turn(game: GameRecord) -> None:
 
 @jit
 def arrive(game: GameRecord) -> None:
-    """R3.2, R3.3: a decision only where there are two ways in; none: the Barbarian phase follows at once."""
+    """R3.2, R3.3: let the Emperor arrive; two possible spaces make a decision, none leads directly to the Barbarian phase."""
     rome, capital = may_enter_rome(game), may_enter_capital(game)
     if rome and capital:
         game.phase = ARRIVAL
@@ -141,7 +141,7 @@ def finish_turn(game: GameRecord) -> None:
 
 @jit
 def agent_to_act(game: GameRecord) -> int:
-    """The Emperor who decides now: whose turn it is, but for the reactions of R10.1."""
+    """Return the Emperor who decides now: the one whose turn it is, except for the reactions of R10.1."""
     if game.phase == BOOST:
         return GALERIUS
     return CONSTANTIUS if game.phase == BLOCK else game.emperor
@@ -149,7 +149,7 @@ def agent_to_act(game: GameRecord) -> int:
 
 @jit
 def answer_boost(game: GameRecord, action: int) -> None:
-    """R10.1: Galerius adds one and looks again, or accepts."""
+    """R10.1: boost Galerius' combat and settle it again, or accept the result."""
     if action == a.BOOST_COMBAT:
         boost(game)
         settle(game)
@@ -159,7 +159,7 @@ def answer_boost(game: GameRecord, action: int) -> None:
 
 @jit
 def answer_block(game: GameRecord, action: int) -> None:
-    """R10.1: Constantius makes the army stay, or fights (R8.4)."""
+    """R10.1: block the army with Constantius' power, or let him fight it (R8.4)."""
     game.phase = ADVANCE
     if action == a.BLOCK_ARMY:
         block(game)

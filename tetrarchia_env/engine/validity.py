@@ -1,7 +1,7 @@
-"""Positions that cannot occur, found before the rules run on a record from a file or snapshot.
+"""Validation of positions: errors are found before the rules run on a record from a file or snapshot.
 
-The rules index tables by the numbers of a record: `outside_limits` comes first, and `flaw` relies on it. A record that passes both
-can be played and observed, and its agent to act has a decision to make. Whether play can lead there is not checked.
+The rules index tables by the numbers of a record: check `outside_limits` first, because `flaw` relies on it. A record that passes both
+can be played and observed, and its agent to act has a decision to make. Whether play can lead to it is not checked.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ from tetrarchia_env.engine.state import (
 from tetrarchia_env.engine.tables import BIT, BORDERS, COAST, LINKED, ROMA, STEPS, ZONES
 
 MAX_UNREST, MAX_REVOLTS, MAX_ARMIES = 21, 21, 3  # R1.2
-MAX_TOKENS = 5  # of an Emperor
+MAX_TOKENS = 5  # per Emperor
 MAX_IP = 16
 MAX_TURNS = 2**31 - 1
 ANY_SPACES = (0, (1 << SPACES) - 1)
@@ -177,7 +177,7 @@ def flaw(game: GameRecord) -> int:
 
 @jit
 def _pieces(game: GameRecord) -> int:
-    """R1.2, R1.3: one token per space, and no more pieces than the game has. Fewer are allowed, for positions set up by hand."""
+    """R1.2, R1.3: check that there is one token per space, and no more pieces than the game has; fewer allow positions set up by hand."""
     taken = game.unrest | game.revolts
     total = count(game.unrest) + count(game.revolts)
     for e in range(4):
@@ -203,7 +203,7 @@ def _pieces(game: GameRecord) -> int:
 
 @jit
 def _armies_and_modules(game: GameRecord) -> int:
-    """Armies in the order of their spaces and on their paths; pieces of modules only with their modules."""
+    """Check that armies are in the order of their spaces and on their paths, and that pieces of modules have their modules."""
     goths = 0
     for army in range(3):
         space, origin, kind = game.army_at[army], game.army_origin[army], game.army_kind[army]
@@ -230,7 +230,7 @@ def _armies_and_modules(game: GameRecord) -> int:
 
 @jit
 def _figures_and_end(game: GameRecord) -> int:
-    """R1.3, R4.3: one figure per space, except for the one that passes. R9: phase, outcome and turn agree."""
+    """R1.3, R4.3: check for one figure per space, except the passing one. R9: check that phase, outcome and turn agree."""
     taken = armies(game)
     for figure in range(FIGURE_COUNT):
         if figure != game.passing and game.at[figure] < OFF:
@@ -248,7 +248,7 @@ def _figures_and_end(game: GameRecord) -> int:
 
 @jit
 def _march(game: GameRecord) -> int:
-    """R8.1: armies on the board except Rebels, in their order, and only while a power is decided on."""
+    """R8.1: check that armies, except Rebels, march in their order, and only while a power is being decided on."""
     if game.march[0] != OFF and game.phase != BOOST and game.phase != BLOCK:
         return MARCH_PHASE
     for i in range(3):
@@ -268,7 +268,7 @@ def _march(game: GameRecord) -> int:
 
 @jit
 def _phase(game: GameRecord) -> int:
-    """What each phase needs."""
+    """Check the conditions of the phase."""
     on_board = game.at[game.emperor] < OFF
     if game.phase == FLEETS and fleets_to_place(game) <= 0:
         return FLEETS_PLACED
@@ -285,7 +285,7 @@ def _phase(game: GameRecord) -> int:
 
 @jit
 def _passing(game: GameRecord) -> int:
-    """R4.3: the figure that passes shares its space, can move on, and is moved by the Emperor whose turn it is."""
+    """R4.3: check that the passing figure shares its space, can move on, and is moved by the Emperor whose turn it is."""
     if others(game, game.passing) & BIT[game.at[game.passing]] == 0:
         return PASSING_ALONE
     ordered = may_order(game) and game.variants & IMPERIVM != 0
@@ -296,7 +296,7 @@ def _passing(game: GameRecord) -> int:
 
 @jit
 def _combat(game: GameRecord) -> int:
-    """R4.7, R8.4, R11.2: in the boost phase Galerius fights the first army in line or, in his turn, a neighbour or the Pirates."""
+    """R4.7, R8.4, R11.2: check that in the boost phase Galerius fights the first army in line or, in his turn, a neighbour or Pirates."""
     if game.phase != BOOST:
         none = game.fighter == NOBODY and game.foe == OFF and game.roman_die == 0 and game.normal_die == 0
         return VALID if none else NO_COMBAT

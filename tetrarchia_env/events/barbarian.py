@@ -1,4 +1,4 @@
-"""R6 and R7 in words: the Barbarian phase up to the advance."""
+"""Descriptions of R6 and R7: the Barbarian phase up to the advance."""
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.engine.armies import armies
@@ -17,7 +17,7 @@ from tetrarchia_env.events.words import (
 
 
 def describe_beginning(before: GameRecord, game: GameRecord) -> Lines:
-    """R6.1, R6.2."""
+    """R6.1, R6.2: describe the spread of Revolts and the expelled figures."""
     if game.revolts != before.revolts:
         yield f"revolt spreads to {space_names(game.revolts & ~before.revolts)}"
     yield from (f"{figure_name(figure)} is driven out of {BOARD.names[before.at[figure]]}" for figure in _removed(before, game))
@@ -28,7 +28,7 @@ def _removed(before: GameRecord, game: GameRecord) -> list[int]:
 
 
 def describe_strike(before: GameRecord, game: GameRecord) -> Lines:
-    """R6.3 on one province."""
+    """R6.3: describe the strike on one province."""
     space = before.foe
     place = f"{province_dice(space)} {BOARD.names[space]}"
     if before.revolts & BIT[space]:
@@ -42,14 +42,14 @@ def describe_strike(before: GameRecord, game: GameRecord) -> Lines:
 
 
 def _protector(game: GameRecord, space: int) -> str:
-    """R6.3: whose token it is, lying or printed."""
+    """R6.3: return the Emperor whose token, placed or printed, protects the space."""
     by_token = [name for emperor, name in enumerate(EMPERORS) if game.tokens[emperor] & BIT[space]]
     by_print = [name for emperor, name in enumerate(EMPERORS) if PRINTED[emperor] & BIT[space]]
     return (by_token or by_print)[0]
 
 
 def _describe_uprising(before: GameRecord, game: GameRecord, place: str) -> Lines:
-    """R7; where no army could come, another province is to be struck next (R7.2)."""
+    """R7: describe an Uprising; if no army could appear, another province is struck next (R7.2)."""
     yield f"{place} rises{_followers(before, game)}"
     if game.pirates != before.pirates:
         yield f"the Pirates come back to {zone_names(game.pirates)}"
@@ -62,7 +62,7 @@ def _describe_uprising(before: GameRecord, game: GameRecord, place: str) -> Line
 
 
 def _followers(before: GameRecord, game: GameRecord) -> str:
-    """R7.1: the provinces that revolt with it; the game may be over before the first one (R9.4)."""
+    """R7.1: return the provinces that revolt too; the game may end before the first one (R9.4)."""
     risen = space_names(game.revolts & ~before.revolts)
     if risen:
         return f": {risen} {'revolt' if ',' in risen else 'revolts'}"
@@ -70,14 +70,14 @@ def _followers(before: GameRecord, game: GameRecord) -> str:
 
 
 def _describe_newcomers(before: GameRecord, game: GameRecord) -> Lines:
-    """R7.2, R11.3: an army on an empty border, or the Goths instead of what was there."""
+    """R7.2, R11.3: describe an army on an empty border, or the Goths, who replace the pieces there."""
     for space, origin, kind in _standing(game) - _standing(before):
         army = f"an army from {NUMERALS[origin - 1]} appears in {BOARD.names[space]}"
         yield _goths_arrive(before, game, space) if kind == GOTHS else army
 
 
 def _standing(game: GameRecord) -> set[tuple[int, int, int]]:
-    """Space, origin and kind of each army on the board."""
+    """Return space, origin and kind of each army on the board."""
     rows = zip(game.army_at.tolist(), game.army_origin.tolist(), game.army_kind.tolist(), strict=True)
     return {row for row in rows if row[0] != OFF}
 

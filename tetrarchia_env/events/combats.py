@@ -1,4 +1,4 @@
-"""R5 and R8 in words: attacks, the armies' advance, and the reactions of R10.1."""
+"""Descriptions of R5 and R8: attacks, the armies' advance, and the reactions of R10.1."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from tetrarchia_env.events.words import Lines, army_name, dice_between, does, fi
 
 @dataclass(frozen=True)
 class Combat:
-    """Who fights whom, with which values (R5.1)."""
+    """The fighters of a combat and their values (R5.1)."""
 
     figure: int
     foe: int
@@ -28,21 +28,21 @@ class Combat:
 
 
 def combat(game: GameRecord, figure: int, foe: int, dice: list[int]) -> Combat:
-    """R5.1: the values that R and N have in this position."""
+    """R5.1: return the values of both sides for the dice R and N in this position."""
     roman_die, normal_die = dice
     roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     return Combat(figure, foe, value(roman_die, roman), value(normal_die, barbarian))
 
 
 def describe_attack(before: GameRecord, game: GameRecord, figure: int, foe: int) -> Lines:
-    """R4.7, R11.2."""
+    """R4.7, R11.2: describe an attack on an army or the Pirates."""
     fought = combat(before, figure, foe, dice_between(before, game))
     yield f"{figure_name(figure)} attacks {foe_name(before, foe)}: {_result(before, game, fought)}"
     yield from _aftermath(before, game, fought)
 
 
 def describe_advance(before: GameRecord, game: GameRecord) -> Lines:
-    """R8.2: the first army in line stays, threatens Constantius, attacks or enters."""
+    """R8.2: describe how the first army in line stays, threatens Constantius, attacks or enters."""
     fallen = dice_between(before, game)
     if game.phase == BLOCK:
         yield f"{does(army_name(before, before.march[0]), 'threaten')} {figure_name(CONSTANTIUS)}, who may block"
@@ -53,7 +53,7 @@ def describe_advance(before: GameRecord, game: GameRecord) -> Lines:
 
 
 def describe_boost(before: GameRecord, game: GameRecord, action: int) -> Lines:
-    """R10.1: Galerius adds one and looks again, or accepts."""
+    """R10.1: describe whether Galerius boosts, and the result."""
     rolled = before.copy()
     if action == a.BOOST_COMBAT:
         boost(rolled)
@@ -64,7 +64,7 @@ def describe_boost(before: GameRecord, game: GameRecord, action: int) -> Lines:
 
 
 def describe_block(before: GameRecord, game: GameRecord, action: int) -> Lines:
-    """R10.1: Constantius makes the army stay, or fights."""
+    """R10.1: describe whether Constantius blocks the army or fights."""
     if action == a.BLOCK_ARMY:
         army = before.march[0]
         yield f"{figure_name(CONSTANTIUS)} pays a token: {does(army_name(before, army), 'stay')} in {BOARD.names[army]}"
@@ -73,7 +73,7 @@ def describe_block(before: GameRecord, game: GameRecord, action: int) -> Lines:
 
 
 def _describe_defence(before: GameRecord, game: GameRecord, dice: list[int]) -> Lines:
-    """R8.4."""
+    """R8.4: describe an army's attack."""
     fought = combat(before, defender(before), before.march[0], dice)
     attack = does(army_name(before, fought.foe), "attack")
     yield f"{attack} {figure_name(fought.figure)}: {_result(before, game, fought)}"
@@ -81,7 +81,7 @@ def _describe_defence(before: GameRecord, game: GameRecord, dice: list[int]) -> 
 
 
 def _describe_step(before: GameRecord, game: GameRecord, was_rolled: bool) -> Lines:
-    """R8.2, R8.3: it enters, or stays for one of two reasons."""
+    """R8.2, R8.3: describe how an army enters a space, or why it stays."""
     army = before.march[0]
     name, goal = army_name(before, army), BOARD.names[_next_space(before, army)]
     if armies(game) & BIT[army] == 0:
@@ -98,12 +98,12 @@ def _next_space(game: GameRecord, army: int) -> int:
 
 
 def _is_attack(before: GameRecord) -> bool:
-    """Whether the Roman attacked; else an army of the march did."""
+    """Return whether the Roman attacked; otherwise a marching army did."""
     return bool(before.march[0] == OFF)
 
 
 def _result(before: GameRecord, game: GameRecord, fought: Combat) -> str:
-    """The attacker's value first, then what became of it."""
+    """Return the values, the attacker's first, and the verdict."""
     values = (fought.roman, fought.barbarian) if _is_attack(before) else (fought.barbarian, fought.roman)
     return f"{values[0]} to {values[1]}, {_verdict(before, game, fought)}"
 
@@ -117,7 +117,7 @@ def _verdict(before: GameRecord, game: GameRecord, fought: Combat) -> str:
 
 
 def _aftermath(before: GameRecord, game: GameRecord, fought: Combat) -> Lines:
-    """R5.4, R5.5: who enters the other's space; glory and tokens."""
+    """R5.4, R5.5: describe who enters the other's space, and changes of glory and tokens."""
     if game.phase != BOOST and fought.foe != PIRATES:
         if fought.margin > 0 and _is_attack(before):
             yield f"{figure_name(fought.figure)} enters {BOARD.names[fought.foe]}"

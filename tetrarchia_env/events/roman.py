@@ -1,4 +1,4 @@
-"""R2.6, R3 and R4 in words: what an Emperor decides in his turn, and how turns begin."""
+"""Descriptions of R2.6, R3 and R4: the decisions of an Emperor's turn, and the beginning of turns."""
 
 from collections.abc import Callable
 
@@ -16,19 +16,19 @@ from tetrarchia_env.notation import action_text
 
 
 def describe_fleet(before: GameRecord, game: GameRecord, action: int) -> Lines:
-    """R2.6; after the last fleet the first turn begins."""
+    """R2.6: describe a placed fleet; the first turn begins after the last one."""
     yield f"{EMPERORS[before.emperor]} places a fleet in {BOARD.zones[action - a.FLEET]}"
     if game.phase != FLEETS:
         yield from describe_turn(before, game)
 
 
 def describe_arrival(_before: GameRecord, game: GameRecord, _action: int) -> Lines:
-    """R3.2."""
+    """R3.2: describe a chosen arrival."""
     yield _arrival(game)
 
 
 def describe_turn(before: GameRecord, game: GameRecord) -> Lines:
-    """R3.1, R3.3, R10.4: how a turn begins, but for an arrival with a choice and the usual IP."""
+    """R3.1, R3.3, R10.4: describe the beginning of a turn, without a pending choice of arrival and the normal number of IP."""
     name = EMPERORS[game.emperor]
     if game.phase == OVER:
         return
@@ -41,7 +41,7 @@ def describe_turn(before: GameRecord, game: GameRecord) -> Lines:
 
 
 def describe_empty_decision(_before: GameRecord, game: GameRecord) -> Lines:
-    """R3.5."""
+    """R3.5: describe that an Emperor has no action left."""
     yield f"{EMPERORS[game.emperor]} has nothing left to do"
 
 
@@ -50,7 +50,7 @@ def _arrival(game: GameRecord) -> str:
 
 
 def describe_act(before: GameRecord, game: GameRecord, action: int) -> Lines:
-    """R4, R10, R11: an action of the Roman phase."""
+    """R4, R10, R11: describe an action of the Roman phase."""
     figure, verb, goal = _parts(game, action_text(action))
     if verb == "attack":
         yield from describe_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))
@@ -59,7 +59,7 @@ def describe_act(before: GameRecord, game: GameRecord, action: int) -> Lines:
 
 
 def _parts(game: GameRecord, text: str) -> tuple[int, str, str]:
-    """The figure that acts, what it does, and where or to whom."""
+    """Return the acting figure, the verb, and the rest of the action's text."""
     figure, verb, goal = int(game.emperor), *text.partition(" ")[::2]
     if verb == "dux":
         figure, verb, goal = int(DUX), *goal.partition(" ")[::2]

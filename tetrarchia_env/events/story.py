@@ -1,4 +1,4 @@
-"""Stories: what one action and everything that followed it changed, in words."""
+"""Stories: descriptions of one action and everything that followed it."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -36,14 +36,14 @@ from tetrarchia_env.notation import action_text, fast_view, repeat
 
 
 def _describe_advance_or_turn(before: GameRecord, game: GameRecord) -> Lines:
-    """R8, R3.1: when the last army has acted, the next turn begins."""
+    """R8, R3.1: describe the next army's advance, or the next turn if all armies have acted."""
     return describe_advance(before, game) if before.march[0] != OFF else describe_turn(before, game)
 
 
 _DECISIONS = {FLEETS: describe_fleet, ARRIVAL: describe_arrival, ROMAN: describe_act, BOOST: describe_boost, BLOCK: describe_block}
 _PIECES = {ROMAN: describe_empty_decision, BARBARIAN: describe_beginning, STRIKE: describe_strike, ADVANCE: _describe_advance_or_turn}
 
-MAX_RECORDED_ACTIONS = 64  # more than two turns can have, so that the latest Barbarian phase is among them
+MAX_RECORDED_ACTIONS = 64  # more than in two turns, so that the latest Barbarian phase is included
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ def narrate(game: Games, action: int) -> Story:
         game: The position before the action, an array of one game; it is not changed.
         action: The id of a legal action; ignored if the game is over.
 
+    Returns:
+        The story; its `lines` are empty if the game is over.
+
     Raises:
         TetrarchiaError: The action is not legal.
     """
@@ -102,6 +105,9 @@ def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
     Args:
         game: The position before the action, an array of one running game; it is not changed.
         action: The id of a legal action.
+
+    Yields:
+        The decision, then each step that follows without one.
 
     Raises:
         TetrarchiaError: The action is not legal.
@@ -129,11 +135,11 @@ class EventLog:
         self._dice = ""
 
     def record(self, before: Games, action: int) -> None:
-        """Note an action and the position it is played in (an array of one game, which is copied)."""
+        """Record an action and the position before it (an array of one game, which is copied)."""
         self._recorded.append((before.copy(), action))
 
     def clear(self) -> None:
-        """Forget everything: a new game begins, or another position was restored."""
+        """Delete all events, for a new game or a restored position."""
         self._recorded.clear()
         self._lines, self._dice = (), ""
 
@@ -158,7 +164,7 @@ class EventLog:
 
 
 def _replay(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterator[list[str]]:
-    """Play the action one piece at a time and yield the lines of each; `dice` receives those of R6.3 and R7.2 in words."""
+    """Play the action one piece at a time and yield the lines of each; append the province dice of R6.3 and R7.2 to `dice` as text."""
     game, before = fast_view(playing), fast_view(repeat(playing))
     decide(game, action)
     yield list(_DECISIONS[before.phase](before, game, action))
@@ -179,7 +185,7 @@ def _note_dice(before: GameRecord, dice: list[str]) -> None:
 
 
 def _ending(game: GameRecord) -> str:
-    """R9.1, R9.2, and the length of a game."""
+    """R9.1, R9.2: return the sentence about how the game ended."""
     if game.outcome == WON:
         return "all six borders are secured: the Empire is saved"
     if game.outcome == ROME_FELL:
@@ -190,7 +196,7 @@ def _ending(game: GameRecord) -> str:
 
 
 def _titles(game: GameRecord) -> Lines:
-    """R10.5."""
+    """R10.5: yield the sentences about titles."""
     if not game.variants & THE_GREAT:
         return
     great = the_great(game)

@@ -1,4 +1,4 @@
-"""The words for figures, foes and spaces, and for what a piece of play may change besides its own event."""
+"""Names of figures, foes and spaces for descriptions, and sentences about glory and lost tokens."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ Lines = Iterator[str]
 
 
 def figure_name(figure: int) -> str:
-    """An Emperor's name, or the Dux."""
+    """Return an Emperor's name, or "the Dux"."""
     return "the Dux" if figure == DUX else FIGURES[figure]
 
 
@@ -31,38 +31,38 @@ def foe_name(game: GameRecord, foe: int) -> str:
 
 
 def does(name: str, verb: str) -> str:
-    """A name with its verb: the army enters, the Goths enter."""
+    """Return a name with its verb: the army enters, the Goths enter."""
     return f"{name} {verb}" if is_many(name) else f"{name} {verb}s"
 
 
 def is_many(name: str) -> bool:
-    """The Goths and the Pirates are many, all others one."""
+    """Return whether a name is plural: the Goths and the Pirates."""
     return name.startswith(("the Goths", "the Pirates"))
 
 
 def space_names(spaces: int) -> str:
-    """A set of spaces, by id."""
+    """Return the names of a set of spaces, by id."""
     bits = int(spaces)
     return ", ".join(BOARD.names[space] for space in range(SPACES) if bits >> space & 1) if bits else ""
 
 
 def zone_names(zones: int) -> str:
-    """A set of sea zones, west to east."""
+    """Return the names of a set of sea zones, west to east."""
     return ", ".join(name for zone, name in enumerate(BOARD.zones) if int(zones) >> zone & 1)
 
 
 def province_dice(space: int) -> str:
-    """The dice R N that name a province, such as IV 3."""
+    """Return the dice R N that select a province, such as IV 3."""
     return f"{NUMERALS[BOARD.region[space] - 1]} {BOARD.number[space]}"
 
 
 def cost(before: GameRecord, game: GameRecord) -> str:
-    """What it cost."""
+    """Return the IP cost of an action as text."""
     return f"({before.ip - game.ip} IP)"
 
 
 def dice_between(before: GameRecord, game: GameRecord) -> list[int]:
-    """The dice that fell."""
+    """Return the dice that were rolled between two positions."""
     fallen: list[int] = []
     last = game.dice
     if before.dice == last:
@@ -74,7 +74,7 @@ def dice_between(before: GameRecord, game: GameRecord) -> list[int]:
 
 
 def glory_and_losses(before: GameRecord, game: GameRecord) -> Lines:
-    """R10.5, R1.4: glory won and lost, and the Emperors' tokens that went back to their supplies."""
+    """R10.5, R1.4: describe glory won and lost, and Emperors' tokens that returned to their supplies."""
     for name, old, new in zip(EMPERORS, before.glory.tolist(), game.glory.tolist(), strict=True):
         if old != new:
             yield f"{name} {'gains' if old < new else 'loses'} glory, he has {new}"
@@ -84,5 +84,5 @@ def glory_and_losses(before: GameRecord, game: GameRecord) -> Lines:
 
 
 def empty_reserves(game: GameRecord) -> str:
-    """R9.2: the tokens of which none is left."""
+    """R9.2: return the kinds of tokens that the reserve no longer has."""
     return " or ".join(name for kind, name in ((UNREST, "Unrest"), (REVOLT, "Revolt")) if game.reserve[kind] == 0)

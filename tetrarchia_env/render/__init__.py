@@ -1,4 +1,4 @@
-"""Drawings of a game; packages of the extra `render` are imported with the first picture."""
+"""Drawings of a game; the packages of the extra `render` are imported when the first picture is drawn."""
 
 from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_env.render.svg import draw_svg

@@ -1,4 +1,4 @@
-"""A game analysis as HTML, for the replay page: the win probability curve, the likeliest actions of each decision, marks."""
+"""A game analysis as HTML for the replay page: the win probability curve, the likeliest actions of each decision, remarks."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,25 @@ COLUMNS = {
 
 
 def check_analysis(analysis: GameAnalysis, frames: int) -> None:
-    """Raise TetrarchiaError if the analysis does not fit a game with this many positions."""
+    """Check that an analysis fits a game.
+
+    Args:
+        analysis: The analysis.
+        frames: Number of positions of the game.
+
+    Raises:
+        TetrarchiaError: If the numbers of decisions differ.
+    """
     if len(analysis.decisions) != frames - 1:
         raise TetrarchiaError(f"the analysis has {len(analysis.decisions)} decisions, but the game has {frames - 1}")
 
 
 def curve(analysis: GameAnalysis) -> str:
-    """Return the win probability curve, as wide as the slider below it; dots mark the worst choices."""
+    """Return the win probability curve as HTML, as wide as the slider below it; dots mark the worst choices.
+
+    Args:
+        analysis: The analysis of a game with at least one decision.
+    """
     chances = analysis.win_probabilities
     points = [f"{k} {100 * (1 - chance):.1f}" for k, chance in enumerate(chances)]
     line, last = " ".join(points), len(points) - 1
@@ -34,7 +46,15 @@ def curve(analysis: GameAnalysis) -> str:
 
 
 def position_analysis(analysis: GameAnalysis, place: int) -> list[str]:
-    """Return the win probability of a position, the summary of its turn, and the likeliest actions of the next decision."""
+    """Return the win probability of a position, the summary of its turn, and the likeliest actions of the next decision.
+
+    Args:
+        analysis: The analysis of a game with at least one decision.
+        place: Index of the position.
+
+    Returns:
+        Parts of HTML; the last position has no likeliest actions.
+    """
     parts = [f'<p class="chance"><strong>{percent(analysis.win_probabilities[place])}</strong> <span>chance to win</span></p>']
     decisions = analysis.decisions
     turn = next(turn for turn in analysis.turns if turn.number == decisions[min(place, len(decisions) - 1)].turn)
@@ -60,13 +80,21 @@ def _row(likely: str, advice: Advice, decision: Decision) -> str:
 
 
 def turn_line(analysis: GameAnalysis, number: int) -> str:
-    """Return the effect of choices and dice in this turn."""
+    """Return the effect of choices and dice in this turn as HTML."""
     lines = [f'<p class="luck">{split_sentence(turn.luck, turn.choice)}</p>' for turn in analysis.turns if turn.number == number]
     return "".join(lines)
 
 
 def marks(analysis: GameAnalysis | None, places: int) -> Sequence[str]:
-    """Return a line for each position: a remark if the last choice was one of the worst, otherwise empty."""
+    """Return a remark for each position whose last choice was one of the worst.
+
+    Args:
+        analysis: The analysis; None gives no remarks.
+        places: Number of positions.
+
+    Returns:
+        A line of text per position, empty where there is no remark.
+    """
     lines = [""] * places
     for rank, place in enumerate(analysis.worst if analysis else ()):
         worst = "the worst choice" if rank == 0 else "one of the three worst choices"

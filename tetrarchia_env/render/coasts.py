@@ -1,4 +1,4 @@
-"""The outlines of land and sea around the Mediterranean, made by hand to fit the places in board.toml."""
+"""The outlines of land and sea around the Mediterranean, drawn by hand to fit the coordinates in board.toml."""
 
 from tetrarchia_env.render.shapes import Point
 
@@ -56,7 +56,7 @@ BLACK_SEA: tuple[Point, ...] = (
     (866, 226), (876, 208), (868, 190), (888, 172), (908, 164), (902, 186), (886, 206), (908, 218), (938, 236), (966, 256), (974, 276),
     (950, 290), (920, 286), (894, 282), (866, 274), (836, 284), (806, 290), (782, 294), (766, 298),
 )
-# Frontiers of the regions on the mainland. At the coasts they reach out: the sea is laid over them.
+# Frontiers of the regions on the mainland. They extend beyond the coasts, because the sea is drawn over them.
 _ALPS: tuple[Point, ...] = ((362, 335), (358, 298), (362, 266), (354, 242), (372, 228), (398, 222), (416, 216))
 _JULIAN_ALPS: tuple[Point, ...] = ((416, 216), (440, 224), (460, 232), (468, 248), (474, 270))
 _PYRENEES: tuple[Point, ...] = ((186, 282), (204, 290), (240, 302), (276, 312), (304, 330))

@@ -1,4 +1,4 @@
-"""Frames of a game, as viewers, videos and the replay page show them, and the speed at which they are played."""
+"""Frames of a game, as viewers, videos and the replay page show them, and limits of the playback speed."""
 
 from dataclasses import dataclass
 

@@ -19,7 +19,7 @@ NAME_SIDES: dict[str, tuple[str, float, float]] = {
     "MACEDONIA": ("below", 14, 0),
 }
 SIDES = {"right": "start", "left": "end", "below": "middle", "above": "middle"}
-LINE = 10.5  # from one line of a name to the next
+LINE = 10.5  # line height of a name
 HEAD = 11  # length of an arrow's head
 
 
@@ -91,7 +91,7 @@ def _arrows() -> Iterable[str]:
 
 
 def _heads(start: Point, end: Point, regions: list[int]) -> Iterable[str]:
-    """Return places side by side near the middle of the link, nearer to the lower end, clear of the upper space's name."""
+    """Return arrow heads side by side near the middle of the link, closer to its lower end to keep the upper space's name legible."""
     (x1, y1), (x2, y2) = start, end
     length, turn = hypot(x2 - x1, y2 - y1), degrees(atan2(y2 - y1, x2 - x1))
     apart = min(0.8 * HEAD, (length - 2.4 * theme.RADIUS) / len(regions))

@@ -1,7 +1,7 @@
-"""A recorded game as one web page that needs nothing else: no network, no other file.
+"""A recorded game as a self-contained web page: it needs neither a network nor other files.
 
-Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`. All that changes is drawn and worded here. Most of it stays as it
-is from one action to the next, so each part is kept once, and a frame names the parts it consists of.
+Its frame is `page.html` (with `buttons.html`), `page.css` and `page.js`; all changing content is generated here. Most parts stay the same
+from one action to the next, so each part is stored once, and a frame lists the parts that it consists of.
 """
 
 import json
@@ -26,14 +26,14 @@ from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import attributes, clean
 from tetrarchia_env.render.svg import pieces
 
-SYMBOL_VIEW_BOX = "-16 -18 32 36"  # of a piece in the panel
+SYMBOL_VIEW_BOX = "-16 -18 32 36"  # of the pieces in the panel
 LOOK = attributes(font_family=theme.FONT, text_anchor="middle")
 RESERVE = {"unrest": "Unrest", "revolt": "Revolts", "armies": "armies"}
-Places = dict[str, list[str]]  # id of an element of the page -> the parts that it consists of
+Places = dict[str, list[str]]  # parts of the page by element id
 
 
 class Shown(Protocol):
-    """A position and what led to it; a `Frame` is one."""
+    """A position and the action that led to it, such as a `Frame`."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -41,25 +41,35 @@ class Shown(Protocol):
 
     @property
     def agent(self) -> str | None:
-        """Who decided; None at the start."""
+        """The agent who acted; None at the start."""
 
     @property
     def action(self) -> str | None:
-        """What, as text."""
+        """The action, as text."""
 
     @property
     def story(self) -> Sequence[str]:
-        """What it brought about, in words."""
+        """The events that followed, one line each."""
 
     @property
     def dice(self) -> str:
-        """Those of the last Barbarian phase."""
+        """The dice of the last Barbarian phase."""
 
 
 def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | None = None) -> str:
-    """The page of a game, from its first position to its last; `#12` behind its address leads to the 12th action.
+    """Return the web page of a game; `#12` after its address shows the position after the 12th action.
 
-    With an analysis it also shows what an agent thinks: the curve of the chance to win, likeliest actions, skill and luck of each turn.
+    Args:
+        frames: The positions, from the first to the last, e.g. `game.frames()`.
+        title: The title of the page.
+        analysis: An agent's analysis of the game. The page then shows the win probability curve, the likeliest actions, and skill and
+            luck of each turn.
+
+    Returns:
+        An HTML document.
+
+    Raises:
+        TetrarchiaError: If there are no frames, or the analysis is that of another game.
     """
     if not frames:
         raise TetrarchiaError("a page needs at least one position")
@@ -82,7 +92,7 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
 
 
 def buttons() -> str:
-    """That lead through a game."""
+    """Return the HTML of the navigation buttons."""
     return _file("buttons.html")
 
 
@@ -101,7 +111,7 @@ def _font(name: str, weight: str) -> str:
 
 
 def colours() -> str:
-    """The colours of the drawing, for the style of the page."""
+    """Return the colours of the drawing as CSS."""
     names = {"ink": theme.INK, "paper": theme.PAPER, "accent": theme.PVRPLE, "gold": theme.GOLD_EDGE, "loss": panel.LOSS, "edge": theme.INK}
     emperors = [f".{name} {{ background: {look.fill}; color: {look.letters}; }}" for name, look in theme.EMPEROR_LOOKS.items()]
     endings = [f".ending.{_class(outcome)} {{ background: {colour}; }}" for outcome, colour in panel.ENDING_COLOURS.items()]
@@ -115,25 +125,32 @@ def symbols() -> str:
 
 
 def _data(shown: Sequence[Places], turns: list[int]) -> str:
-    """What the script works with; no `<`, so that nothing in it can end the element that holds it."""
+    """Return the data of the script as JSON; `<` is escaped, so that no text can close the element that contains it."""
     numbers: dict[str, int] = {}
     frames = [{place: [numbers.setdefault(part, len(numbers)) for part in parts] for place, parts in places.items()} for places in shown]
     return json.dumps({"parts": list(numbers), "frames": frames, "turns": turns}, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _turns(frames: Sequence[Shown]) -> list[int]:
-    """The frames that a turn begins with."""
+    """Return the indexes of the frames with which turns begin."""
     numbers = [frame.snapshot["turn"] for frame in frames]
     return [k for k, number in enumerate(numbers) if k == 0 or number != numbers[k - 1]]
 
 
 def places(frame: Shown) -> Places:
-    """What the page shows of a position, in parts of HTML and SVG."""
+    """Return the parts of HTML and SVG that show a position, by element id."""
     return {"pieces": [part.svg for part in pieces(frame.snapshot)], **words(frame)}
 
 
 def words(frame: Shown) -> Places:
-    """Return the parts of the panel and the heading."""
+    """Return the parts of the panel and the heading.
+
+    Args:
+        frame: The position and the action that led to it.
+
+    Returns:
+        Parts of HTML by element id, `head` and `panel`.
+    """
     snapshot = frame.snapshot
     return {
         "head": [_head(snapshot), _score(snapshot)],
@@ -207,7 +224,7 @@ def _facts(told: tuple[tuple[str, str], ...]) -> str:
 
 
 def _log(frames: Sequence[Shown], analysis: GameAnalysis | None) -> str:
-    """A list for each turn; an entry for each frame, under the turn in which it was decided."""
+    """Return a list for each turn, with an entry for each frame under the turn in which it was decided."""
     decided_in, marked = [frames[max(k - 1, 0)].snapshot for k in range(len(frames))], marks(analysis, len(frames))
     lists = []
     for number, numbers in groupby(range(len(frames)), lambda k: decided_in[k]["turn"]):

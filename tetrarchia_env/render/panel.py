@@ -1,4 +1,4 @@
-"""The panel at the right: Emperors and their supplies, reserve, dice, score and the latest events."""
+"""The panel on the right: Emperors and their supplies, reserve, dice, score and the latest events."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,9 +13,9 @@ from tetrarchia_env.render.shapes import Part, attributes, box, circle, group, l
 
 LEFT, RIGHT = theme.MAP_WIDTH + 16, theme.WIDTH - 16
 INNER = RIGHT - LEFT
-ROWS, ROW = 88, 50  # the Emperors: where they begin, the height of each
-BOX, STATE, EVENTS = 308, 366, 468  # where the parts below begin
-STATE_LINE, STORY_LINE, LETTERS = 15, 14, 36  # heights of lines, and how many capitals fit in one
+ROWS, ROW = 88, 50  # the Emperors' rows: top of the first, and height
+BOX, STATE, EVENTS = 308, 366, 468  # tops of the parts below
+STATE_LINE, STORY_LINE, LETTERS = 15, 14, 36  # line heights, and the number of capitals that fit in a line
 FACT_LETTERS = 26
 LINES = (theme.HEIGHT - EVENTS - 24) // STORY_LINE
 
@@ -41,7 +41,7 @@ def static_panel() -> str:
 
 
 def draw_panel(snapshot: Snapshot, story: Sequence[str], dice: str) -> Iterable[Part]:
-    """Return the changing parts of the panel, from top to bottom."""
+    """Yield the changing parts of the panel, from top to bottom."""
     yield _part(_head(snapshot), 36, ROWS - 42, class_="head")
     for row, emperor in enumerate(EMPERORS):
         yield _part(_emperor(snapshot, emperor), ROWS + ROW * row, ROW, class_="row", data_emperor=emperor)
@@ -53,7 +53,7 @@ def draw_panel(snapshot: Snapshot, story: Sequence[str], dice: str) -> Iterable[
 
 
 def _part(body: str, top: float, height: float, **marks: object) -> Part:
-    """A part that begins at this height; its reach leaves room above for letters and frames."""
+    """Return a part that begins at this height; its reach includes space above for letters and frames."""
     return Part(body, (LEFT, top), (-14, -9, INNER + 14, height), attributes(**marks))
 
 
@@ -138,7 +138,7 @@ def _stock(kind: str, piece: str, count: int, x: float) -> str:
 
 
 def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
-    """Return the heading and text of each line below the reserve."""
+    """Yield the heading and text of each line below the reserve."""
     held = [name for name, kind in snapshot["tokens"].items() if BOARD.space_id(name) >= ROMAN_PROVINCES and kind in EMPERORS]
     yield "Borders held", f"{len(held)} of 6"
     yield "Last dice", dice or "none yet"

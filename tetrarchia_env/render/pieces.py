@@ -1,4 +1,4 @@
-"""Pieces on the map: tokens, figures, armies and ships, each drawn around the origin."""
+"""The pieces on the map: tokens, figures, armies and ships, each drawn around the origin."""
 
 from functools import cache
 
@@ -59,7 +59,7 @@ def _light() -> str:
 
 @cache
 def army(kind: str, origin: str) -> str:
-    """Return a shield with the region of origin: spears behind an army's, horns on the Goths', a flag on a Rebel's."""
+    """Return an army's shield with its region of origin; spears mark an army, horns the Goths, a flag a Rebel."""
     look = {"stroke": theme.INK, "stroke_width": 1.4, "stroke_linecap": "round", "stroke_linejoin": "round"}
     signs = {
         "army": path(SPEARS, fill="none", **look),
@@ -72,7 +72,7 @@ def army(kind: str, origin: str) -> str:
 
 @cache
 def ship(pirates: bool) -> str:
-    """A Roman fleet has a light sail with an eagle's wreath, Pirates a black one with crossed bones."""
+    """Return a ship: a Roman fleet has a light sail with a wreath, the Pirates a black one with crossed bones."""
     edge = {"stroke": theme.INK, "stroke_width": 1.2, "stroke_linejoin": "round"}
     hull = path(HULL, fill="#3a3532" if pirates else "#9c5b2b", **edge)
     sail = path(SAIL, fill=theme.BLACK if pirates else "#fffaf0", **edge)
@@ -90,7 +90,7 @@ def _bones() -> str:
 
 
 def secured(radius: float = 22) -> str:
-    """Return a golden ring and a tick for a secured border."""
+    """Return the golden disc under the token of a secured border."""
     ring = circle(0, 0, radius, fill=theme.GOLD, fill_opacity=0.55, stroke=theme.GOLD_EDGE, stroke_width=1.2)
     inner = circle(0, 0, radius - 2.6, fill="none", stroke=theme.GOLD, stroke_width=3.4)
     return ring + inner

@@ -16,7 +16,7 @@ from tetrarchia_env.render import theme
 from tetrarchia_env.render.svg import cutting, document, ground, moving
 
 Pixels = NDArray[np.uint8]
-Patch = tuple[Pixels, NDArray[np.uint16]]  # colours, weakened where they are transparent; how much of the ground shows
+Patch = tuple[Pixels, NDArray[np.uint16]]  # colours multiplied by their opacity; transparency, 0 to 255
 Reach = tuple[float, float, float, float]
 
 
@@ -29,10 +29,22 @@ FONTS = tuple(str(path) for path in sorted((Path(__file__).parent / "fonts").glo
 
 
 def draw_rgb(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", width: int = 900) -> Pixels:
-    """Return the picture of `draw_svg` as an array of shape (height, width, 3).
+    """Return the picture of `draw_svg` as pixels.
 
     The static map is rasterised once per width. Each part that can change is a small cached patch placed on it, rounded to half
-    pixels; this takes a fifth of the time of rasterising the whole picture.
+    pixels; this takes a fifth of the time of rasterising the complete picture.
+
+    Args:
+        snapshot: The position.
+        story: Lines about the latest events, oldest first.
+        dice: The dice of the last Barbarian phase, e.g. `"IV 3"`.
+        width: Width of the picture in pixels.
+
+    Returns:
+        An array of shape (height, width, 3).
+
+    Raises:
+        TetrarchiaError: If the width is less than 1, or the extra `render` is not installed.
     """
     frame, scale = _ground(width).copy(), width / theme.WIDTH
     for part in moving(snapshot, story, dice):

@@ -1,4 +1,4 @@
-"""Elements of SVG as text: the few shapes that everything is drawn with."""
+"""SVG elements as text: the basic shapes of all drawings."""
 
 import math
 from collections.abc import Sequence
@@ -9,21 +9,21 @@ Point = tuple[float, float]
 
 
 class Part(NamedTuple):
-    """Something that can change: drawn around a place, within a reach; equal bodies look the same wherever they are."""
+    """A part of the picture that can change, drawn around a place; parts with equal bodies look the same anywhere."""
 
     body: str
     at: Point
-    reach: tuple[float, float, float, float]  # left, top, right and bottom edge, seen from that place
-    marks: str = ""  # attributes that say what it is
+    reach: tuple[float, float, float, float]  # left, top, right and bottom edge, relative to that place
+    marks: str = ""  # attributes that identify it
 
     @property
     def svg(self) -> str:
-        """The element at its place."""
+        """The SVG element at its place."""
         return f'<g{self.marks} transform="translate({self.at[0]:g} {self.at[1]:g})">{self.body}</g>'
 
 
 def attributes(**values: object) -> str:
-    """Keyword arguments as attributes: `stroke_width=2` is stroke-width="2", `class_` is class; None is left out."""
+    """Return keyword arguments as attributes: `stroke_width=2` becomes stroke-width="2", `class_` becomes class; None is omitted."""
     kept = ((name.rstrip("_").replace("_", "-"), value) for name, value in values.items() if value is not None)
     return "".join(f' {name}="{_plain(value)}"' for name, value in kept)
 
@@ -33,65 +33,65 @@ def _plain(value: object) -> str:
 
 
 def clean(words: str) -> str:
-    """Escaped, and without the characters that no XML file may hold."""
+    """Escape text for XML and replace characters that XML does not allow by spaces."""
     return escape(words if words.isprintable() else "".join(letter if letter.isprintable() else " " for letter in words))
 
 
 def element(tag: str, **values: object) -> str:
-    """An element without content."""
+    """Return an element without content."""
     return f"<{tag}{attributes(**values)}/>"
 
 
 def group(*parts: str, at: Point | None = None, scale: float = 1.0, **values: object) -> str:
-    """Parts drawn together, at this place and in this size if they are given."""
+    """Return a group of parts, moved to a place and scaled if these are given."""
     place = None if at is None else f"translate({at[0]:g} {at[1]:g})" + (f" scale({scale:g})" if scale != 1 else "")
     return f"<g{attributes(**values, transform=place)}>{''.join(parts)}</g>"
 
 
 def text(x: float, y: float, words: str, size: float, **values: object) -> str:
-    """A line of words; its anchor is the middle, which the whole drawing sets."""
+    """Return a line of text; it is centred unless `text_anchor` is given."""
     return f"<text{attributes(x=float(x), y=float(y), font_size=float(size), **values)}>{clean(words)}</text>"
 
 
 def circle(x: float, y: float, radius: float, **values: object) -> str:
-    """A circle."""
+    """Return a circle."""
     return element("circle", cx=float(x), cy=float(y), r=float(radius), **values)
 
 
 def box(x: float, y: float, width: float, height: float, **values: object) -> str:
-    """A rectangle."""
+    """Return a rectangle."""
     return element("rect", x=float(x), y=float(y), width=float(width), height=float(height), **values)
 
 
 def line(start: Point, end: Point, **values: object) -> str:
-    """A straight line."""
+    """Return a straight line."""
     return element("line", x1=float(start[0]), y1=float(start[1]), x2=float(end[0]), y2=float(end[1]), **values)
 
 
 def path(d: str, **values: object) -> str:
-    """Any outline."""
+    """Return a path with this outline."""
     return element("path", d=d, **values)
 
 
 def regular(corners: int, radius: float, turn: float = 0.0) -> str:
-    """The outline of a polygon with equal sides around the origin; the first corner points up, turned in degrees."""
+    """Return the outline of a regular polygon around the origin; the first corner points up and is turned by `turn` degrees."""
     angles = [math.radians(turn + 360 * k / corners) for k in range(corners)]
     return closed([(radius * math.sin(angle), -radius * math.cos(angle)) for angle in angles])
 
 
 def star(points: int, outer: float, inner: float) -> str:
-    """The outline of a star around the origin."""
+    """Return the outline of a star around the origin."""
     corners = [(outer if k % 2 == 0 else inner, math.pi * k / points) for k in range(2 * points)]
     return closed([(radius * math.sin(angle), -radius * math.cos(angle)) for radius, angle in corners])
 
 
 def closed(points: Sequence[Point]) -> str:
-    """The outline through these corners."""
+    """Return the closed outline through these corners."""
     return "M" + "L".join(f"{x:.4g} {y:.4g}" for x, y in points) + "Z"
 
 
 def smooth(points: Sequence[Point], *, loop: bool = True) -> str:
-    """A soft outline through these points (Catmull-Rom); not a loop: it begins at the first and ends at the last."""
+    """Return a smooth outline through these points (Catmull-Rom); without `loop` it is an open line from the first to the last."""
     count = len(points)
     steps = [_bend(points, k, loop) for k in range(count if loop else count - 1)]
     return f"M{points[0][0]:g} {points[0][1]:g}" + "".join(steps) + ("Z" if loop else "")

@@ -1,7 +1,7 @@
-"""A game as one SVG picture: the map with everything on it, and a panel.
+"""A position as an SVG picture: the map with all pieces, and a panel.
 
-The picture has two layers. The ground never changes and is made once; what changes lies over it. Pieces carry what
-they are: `class`, `data-space` or `data-zone`, and `data-kind`.
+The picture has two layers: the static ground, which is drawn once, and the changing parts above it. Attributes identify the
+pieces: `class`, `data-space` or `data-zone`, and `data-kind`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,24 @@ from tetrarchia_env.render.pieces import army, figure, secured, ship, tick, toke
 from tetrarchia_env.render.shapes import Part, Point, attributes, group
 
 STAND = (11.0, -13.0)  # offset of a figure to the upper right of its space, so that the token stays visible
-REACH = 26  # no piece is larger than this in any direction
-BERTH = 24  # a ship lies below the name of its zone
+REACH = 26  # maximum extent of a piece in any direction
+BERTH = 24  # offset of a ship below the name of its zone
 
 
 def draw_svg(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", width: int = 1200) -> str:
-    """The whole picture, `width` pixels wide.
+    """Return a picture of a position as an SVG document.
 
-    `story` are lines that say what just happened, oldest first; `dice` the dice of the last Barbarian phase.
+    Args:
+        snapshot: The position.
+        story: Lines about the latest events, oldest first.
+        dice: The dice of the last Barbarian phase, e.g. `"IV 3"`.
+        width: Width of the picture in pixels.
+
+    Returns:
+        An SVG document.
+
+    Raises:
+        TetrarchiaError: If the width is less than 1.
     """
     return document(ground() + "".join(part.svg for part in moving(snapshot, story, dice)), width)
 
@@ -38,30 +48,41 @@ def height_of(width: int) -> int:
 
 
 def document(body: str, width: int) -> str:
-    """Return an SVG document of the whole picture."""
+    """Return an SVG document of the complete picture."""
     return cutting(body, width / theme.WIDTH, (0, 0), (width, height_of(width)))
 
 
 def cutting(body: str, scale: float, corner: Point, size: tuple[int, int]) -> str:
-    """Return an SVG document of a rectangle, given in pixels at this scale."""
+    """Return an SVG document of a rectangle of the picture.
+
+    Args:
+        body: SVG elements.
+        scale: Pixels per unit of the picture.
+        corner: Upper left corner in pixels.
+        size: Width and height in pixels.
+    """
     view = " ".join(f"{pixels / scale:.6g}" for pixels in (*corner, *size))
     look = attributes(viewBox=view, width=size[0], height=size[1], font_family=theme.FONT, text_anchor="middle")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{look}><title>TETRARCHIA</title>{body}</svg>'
 
 
 def ground() -> str:
-    """Return the static parts."""
+    """Return the static parts of the picture."""
     return static_map() + legend() + static_panel()
 
 
 def moving(snapshot: Snapshot, story: Sequence[str] = (), dice: str = "") -> Iterable[Part]:
-    """Return the changing parts in drawing order."""
+    """Yield the changing parts in drawing order."""
     yield from pieces(snapshot)
     yield from draw_panel(snapshot, story, dice)
 
 
 def pieces(snapshot: Snapshot) -> Iterable[Part]:
-    """Return the pieces on the map."""
+    """Yield the pieces on the map in drawing order.
+
+    Args:
+        snapshot: The position.
+    """
     yield from _ships(snapshot)
     yield from _tokens(snapshot)
     yield from _armies(snapshot)
@@ -97,7 +118,7 @@ def _armies(snapshot: Snapshot) -> Iterable[Part]:
 
 
 def _figures(snapshot: Snapshot) -> Iterable[Part]:
-    """Return the figures; the Emperor whose turn it is comes last, on top while passing another."""
+    """Yield the figures; the Emperor whose turn it is comes last, so that he is on top while passing another."""
     standing = {**snapshot["emperors"], "dux": snapshot["dux"]}
     acting = snapshot["emperor"] if snapshot["outcome"] == "running" else None
     for name in sorted(standing, key=lambda name: name == acting):

@@ -1,4 +1,4 @@
-"""The board as text that fits 100 x 40: coloured for terminals, plain elsewhere; letters and marks say all without colour."""
+"""The board as text that fits 100 x 40: coloured in terminals, plain elsewhere; letters and marks are unambiguous without colour."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -7,10 +7,10 @@ from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
 
-Piece = tuple[str, str]  # words, and the name of their look
+Piece = tuple[str, str]  # text, and the name of its style in LOOKS
 Line = list[Piece]
 
-LOOKS = {  # the codes of ANSI's "select graphic rendition"; the Emperors' colours are those of the picture
+LOOKS = {  # ANSI codes ("select graphic rendition"); the Emperors' colours are those of the picture
     "": "",
     "dim": "2",
     "strong": "1",
@@ -32,10 +32,10 @@ LOOKS = {  # the codes of ANSI's "select graphic rendition"; the Emperors' colou
 TOKENS = {"unrest": "[u]", "revolt": "[R]", **{name: f"({name[0].upper()})" for name in EMPERORS}}
 ARMIES = {"army": "army", "goths": "Goth", "rebel": "Rebel"}
 GAP = 2  # between the columns
-MARGIN = 15  # letters of a region's name in the brief form
-SHORT = 15  # and of a space's
-WIDE_COLUMN = 32  # letters of a column, from which all words in it are written out
-FIGURES = 8  # letters for the figures on a space
+MARGIN = 15  # width of a region's name in the brief form
+SHORT = 15  # maximum width of a space's name in the brief form
+WIDE_COLUMN = 32  # from this column width on, words are not abbreviated
+FIGURES = 8  # width of the figures on a space
 NAMES = max(map(len, BOARD.names))
 CELL = 2 + NAMES + 5 + FIGURES
 
@@ -43,9 +43,18 @@ CELL = 2 + NAMES + 5 + FIGURES
 def draw_text(
     snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 100, height: int = 40
 ) -> str:
-    """The regions as they lie on the map, the state next to it, and as much of the end of the story as fits.
+    """Return the board as text: the regions as on the map, the state next to them, and the end of the story.
 
-    A line of the story that begins with ">" is the newest and is highlighted.
+    Args:
+        snapshot: The position.
+        colour: Whether to use ANSI colours.
+        story: Lines about the latest events, oldest first; a line that begins with ">" is highlighted.
+        dice: The dice of the last Barbarian phase, e.g. `"IV 3"`.
+        width: Maximum number of columns.
+        height: Maximum number of lines; the story is cut at its beginning.
+
+    Returns:
+        Lines of text, joined by line breaks.
     """
     column = min(CELL, max((width - 2 * GAP) // 3, FIGURES + 8))
     board = [_head(snapshot, min(width, 3 * column + 2 * GAP)), *_board(snapshot, dice, column), _march(snapshot, column)]
@@ -56,7 +65,19 @@ def draw_text(
 def draw_brief(
     snapshot: Snapshot, *, colour: bool = False, story: Sequence[str] = (), dice: str = "", width: int = 80, height: int = 24
 ) -> str:
-    """Return the same in a dozen lines for small windows: of each region only the occupied spaces."""
+    """Return the board in about a dozen lines for small windows: only the occupied spaces of each region.
+
+    Args:
+        snapshot: The position.
+        colour: Whether to use ANSI colours.
+        story: Lines about the latest events, oldest first; a line that begins with ">" is highlighted.
+        dice: The dice of the last Barbarian phase, e.g. `"IV 3"`.
+        width: Maximum number of columns.
+        height: Maximum number of lines; the story is cut at its beginning.
+
+    Returns:
+        Lines of text, joined by line breaks.
+    """
     regions = [line for region in range(len(BOARD.regions)) for line in _brief_region(snapshot, region, width)]
     column = (width - 2 * GAP) // 3
     board = [_head(snapshot, width), *regions, *_brief_rest(snapshot, dice, width), *filter(None, [_march(snapshot, column)])]
@@ -65,7 +86,7 @@ def draw_brief(
 
 
 def _brief_region(snapshot: Snapshot, region: int, width: int) -> list[Line]:
-    """`II GALLIA   BELGICA (C) Const  * BRITANNIA army II`; a region without anything has its line too."""
+    """Return the lines of a region: `II GALLIA   BELGICA (C) Const  * BRITANNIA army II`; an empty region has a line too."""
     numeral = f"{NUMERALS[region - 1]} " if region else ""
     spaces = [space for space in range(len(BOARD.names)) if BOARD.region[space] == region]
     found = [pieces for space in spaces if (pieces := _brief_space(snapshot, space))]
@@ -73,7 +94,7 @@ def _brief_region(snapshot: Snapshot, region: int, width: int) -> list[Line]:
 
 
 def _brief_space(snapshot: Snapshot, space: int) -> Line:
-    """Its name and what is there; nothing if there is nothing but what is printed."""
+    """Return the name of a space and the pieces there; empty if there are none except a printed token."""
     name = BOARD.names[space]
     token, standing = [_token(snapshot, space)] if name in snapshot["tokens"] else [], _standing(snapshot, name)
     there: Line = [*token, *([(" ", "")] if token and standing else []), *standing]
@@ -111,7 +132,7 @@ def _inked(line: Line, colour: bool) -> str:
 
 
 def _clip(line: Line, width: int) -> Line:
-    """Cut pieces to this width."""
+    """Cut a line to this width."""
     kept: Line = []
     for words, look in line:
         kept.append((words[:width], look))
@@ -124,7 +145,7 @@ def _length(line: Line) -> int:
 
 
 def _filled(line: Line, width: int) -> Line:
-    """Pad or cut pieces to this width."""
+    """Pad or cut a line to this width."""
     return [*_clip(line, width), (" " * (width - _length(line)), "")]
 
 
@@ -148,7 +169,7 @@ def _borders_held(snapshot: Snapshot) -> int:
 
 
 def _board(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
-    """West to east and north to south, as on the map."""
+    """Return the regions west to east and north to south, as on the map."""
     italia, hispania, gallia, illyricum, graecia, asia, africa = (_region(snapshot, region, column) for region in range(len(BOARD.regions)))
     rows = (
         (gallia, illyricum, graecia),
@@ -193,7 +214,7 @@ def _short(name: str, room: int) -> str:
 
 
 def _token(snapshot: Snapshot, space: int) -> Piece:
-    """What lies there, else what is printed there (R1.5)."""
+    """Return the token on a space, or else the printed one (R1.5)."""
     kind = snapshot["tokens"].get(BOARD.names[space])
     if kind:
         return TOKENS[kind], kind
@@ -204,7 +225,7 @@ def _token(snapshot: Snapshot, space: int) -> Piece:
 
 
 def _standing(snapshot: Snapshot, name: str) -> Line:
-    """An army, a figure, or two while one passes (R4.3)."""
+    """Return the army or figure on a space, or two figures while one passes (R4.3)."""
     for place, origin, kind in snapshot["armies"]:
         if place == name:
             return [(f"{ARMIES[kind]} {origin}", kind)]
@@ -217,7 +238,7 @@ def _standing(snapshot: Snapshot, name: str) -> Line:
 
 
 def _emperors(snapshot: Snapshot, column: int) -> list[Line]:
-    """Mark the Emperor whose turn it is by >, another Emperor who decides by ?."""
+    """Return the Emperors; > marks the one whose turn it is, ? another one who decides."""
     head: Line = [(" EMPERORS" + " " * (CELL - 9), "head")]
     return [head, *(_emperor(snapshot, name, column) for name in EMPERORS), *([(words, "")] for words in _extras(snapshot))]
 
@@ -234,7 +255,7 @@ def _emperor(snapshot: Snapshot, name: str, column: int) -> Line:
 
 
 def _extras(snapshot: Snapshot) -> Iterator[str]:
-    """What variants and modules add."""
+    """Yield the state that variants and modules add."""
     if snapshot["dux"]:
         yield f"  Dux  {snapshot['dux']}"
     if any(snapshot["glory"].values()):
@@ -245,7 +266,7 @@ def _extras(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _beside(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
-    """Sea, reserve and dice, and what the marks mean."""
+    """Return sea, reserve and dice, and the meaning of the marks."""
     gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
     reserve = snapshot["reserve"]
     wide = f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}"
@@ -271,7 +292,7 @@ def _zone(snapshot: Snapshot, zone: str) -> Line:
 
 
 def _march(snapshot: Snapshot, column: int) -> Line:
-    """Where each army goes next, and in how many steps it is in ROMA."""
+    """Return each army's next step and the number of its steps to ROMA."""
     steps = [_next_step(place, origin, kind, column) for place, origin, kind in snapshot["armies"]]
     return _row(steps, column) if steps else []
 
@@ -286,7 +307,7 @@ def _next_step(place: str, origin: str, kind: str, column: int) -> Line:
 
 
 def _story(story: Sequence[str], width: int, room: int) -> list[Line]:
-    """Its last lines, the newest strong."""
+    """Return the last lines of the story that fit, with the newest highlighted."""
     lines: list[Line] = []
     for event in story:
         look = "strong" if event.startswith(">") else ""

@@ -1,7 +1,7 @@
-"""Colours and sizes of the drawing, in the units of board.toml's picture: 1000 x 700 and a panel at its right.
+"""Colours and sizes of the drawing, in the units of board.toml's picture: 1000 x 700 and a panel on its right.
 
-The Emperors' colours are from palettes for the colour-blind (Okabe and Ito, Tol), and no colour is the only cue: each
-token has a shape and a letter or sign, each army a form of its own.
+The Emperors' colours are from palettes for the colour-blind (Okabe and Ito, Tol), and no colour is the only cue: tokens differ in
+shape and letter or sign, armies in shape.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ INK, PAPER, FAINT, WHITE = "#2b2620", "#fbf7ec", "#857b6c", "#ffffff"
 SEA, SHALLOWS, COAST, SEA_NAME = "#b4d3e2", "#c9e1ec", "#6f93a8", "#2f627f"
 BEYOND = "#ddd8cb"  # land outside the Empire
 TINTS = ("#f3d9e4", "#f8e3a6", "#d3e6b8", "#f5cdb4", "#c6dcf0", "#e3d0ee", "#ecd2a0")  # by region, ITALIA first
-SIGNS = ("#8c2f5c", "#8a6400", "#3d6b21", "#a3471a", "#1f5a93", "#69408f", "#7a5a1c")  # the same, dark: numbers, arrows
+SIGNS = ("#8c2f5c", "#8a6400", "#3d6b21", "#a3471a", "#1f5a93", "#69408f", "#7a5a1c")  # the same, darker: numbers, arrows
 LINK, BREAK = "#5b5347", "#a03a22"
 GOLD, GOLD_EDGE = "#ffd34d", "#8a6400"
 GREY, BLACK, FLAME = "#a9a9a9", "#161412", "#ff9d2e"

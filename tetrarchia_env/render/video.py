@@ -20,13 +20,23 @@ from tetrarchia_env.render.svg import height_of
 
 WIDTH = 900
 HEIGHT = height_of(WIDTH) // 2 * 2  # H.264 requires even numbers
-LAST_FRAME_S = 3.0  # how long the last picture is shown
-COLOURS = 255  # of a GIF; the 256th marks unchanged pixels
+LAST_FRAME_S = 3.0  # duration of the last picture
+COLOURS = 255  # palette size of a GIF; entry 256 marks unchanged pixels
 QUALITY = "20"  # H.264's crf: text stays sharp
 
 
 def video_format(path: Path) -> str:
-    """Return the video format of a file name, `gif` or `mp4`."""
+    """Return the video format of a file name.
+
+    Args:
+        path: `*.gif` or `*.mp4`.
+
+    Returns:
+        `gif` or `mp4`.
+
+    Raises:
+        TetrarchiaError: If the name has another ending.
+    """
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in WRITERS:
         raise TetrarchiaError(f"a video file must be named {' or '.join(f'*.{kind}' for kind in WRITERS)}; got {Path(path).name!r}")
@@ -34,7 +44,14 @@ def video_format(path: Path) -> str:
 
 
 def check_video(path: Path) -> None:
-    """Raise TetrarchiaError if a video with this file name cannot be written."""
+    """Check that a video with this file name can be written.
+
+    Args:
+        path: `*.gif` or `*.mp4`.
+
+    Raises:
+        TetrarchiaError: If the name has another ending, or a package of the extra `render` is missing.
+    """
     for name in NEEDED[video_format(path)]:
         optional(name)
 
@@ -43,9 +60,12 @@ def save_video(frames: Iterable[Frame], path: Path, speed: float = 2.0) -> None:
     """Write a video atomically.
 
     Args:
-        frames: the frames, e.g. `game.frames()`
-        path: `*.gif` or `*.mp4`
-        speed: actions per second
+        frames: The frames, e.g. `game.frames()`.
+        path: `*.gif` or `*.mp4`.
+        speed: Actions per second.
+
+    Raises:
+        TetrarchiaError: If there are no frames, the speed or file name is not allowed, or a package of the extra `render` is missing.
     """
     write = WRITERS[video_format(path)]
     check_speed(speed)
@@ -80,7 +100,7 @@ def _write_gif(pictures: Iterator[tuple[Pixels, bool]], draft: Path, speed: floa
 
     others = (still(picture, is_last) for picture, is_last in pictures)
     shared = bytes(palette.getpalette())
-    with draft.open("wb") as file:  # Pillow leaves its own open at Ctrl-C
+    with draft.open("wb") as file:  # a file opened by Pillow would stay open after Ctrl-C
         still(opening, is_last).save(file, "GIF", save_all=True, append_images=others, palette=shared, optimize=True, loop=0)
 
 

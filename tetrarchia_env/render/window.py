@@ -1,4 +1,4 @@
-"""A window, by pygame-ce: for the render mode `human` and for watching a game."""
+"""A window by pygame-ce, for the render mode `human` and for watching a game."""
 
 import os
 import sys
@@ -15,16 +15,16 @@ from tetrarchia_env.render.frames import MAX_SPEED, MIN_SPEED, Frame, check_spee
 from tetrarchia_env.render.raster import Pixels, draw_rgb, optional
 
 NAME = "TETRARCHIA"
-WIDTH = 1200  # of a new window, if the desktop is larger
-MARGIN = 0.9  # of the desktop, at most
+WIDTH = 1200  # of a new window, if it fits on the desktop
+MARGIN = 0.9  # maximum fraction of the desktop
 POLL_MS = 10  # between two polls for events
-REDRAW_S = 0.3  # a paused picture is redrawn after this, sharp in a resized window
+REDRAW_S = 0.3  # a paused picture is redrawn at this interval, so that it is sharp in a resized window
 LEAVE = ("q", "escape")
 HELP = "space: play or pause, arrows: one action, + -: speed, q: quit"
 
 
 class Window:
-    """A window that opens with the first picture; it stays closed once the user has closed it. A copy is a new, closed window."""
+    """A window that opens with the first picture and stays closed once the user has closed it; a copy is a new, closed window."""
 
     def __init__(self) -> None:
         self._pane: Any = None
@@ -55,11 +55,19 @@ class Window:
         self.next_key(0)
 
     def hold(self, seconds: float) -> None:
-        """Handle events for this time."""
+        """Process events for this number of seconds."""
         self.next_key(seconds)
 
     def next_key(self, seconds: float, keys: Collection[str] = ()) -> str:
-        """Return the first of these keys that is pressed within this time, or an empty string."""
+        """Process events until one of these keys is pressed or the time has passed.
+
+        Args:
+            seconds: Maximum waiting time.
+            keys: Names of the keys, as in `COMMANDS`.
+
+        Returns:
+            The name of the key, or an empty string.
+        """
         pygame, until = optional("pygame"), time.monotonic() + seconds
         while self.is_open:
             event = pygame.event.poll()
@@ -73,7 +81,7 @@ class Window:
         return ""
 
     def close(self) -> None:
-        """Close the window; the next picture opens another."""
+        """Close the window; the next picture opens a new one."""
         self._shut()
         self._is_dismissed = False
 
@@ -88,7 +96,7 @@ class Window:
         if event.type == pygame.QUIT or (event.type == pygame.WINDOWCLOSE and event.window == self._pane):
             self._is_dismissed = True
             self._shut()
-            pygame.event.clear()  # closing the last window brings a second event, which must not close the next one
+            pygame.event.clear()  # closing the last window causes a second event, which must not close the next one
         elif event.type in (pygame.WINDOWSIZECHANGED, pygame.WINDOWEXPOSED):
             self._paint()
         return _key_name(event) if event.type == pygame.KEYDOWN else ""
@@ -203,8 +211,11 @@ def open_window(frame_at: Callable[[int], Frame], speed: float) -> None:
     """Show a game in a window until the user closes it.
 
     Args:
-        frame_at: returns the frame of a number, or the last frame, e.g. `Game.frame`
-        speed: actions per second
+        frame_at: Returns the frame with a given number, or the last frame, e.g. `Game.frame`.
+        speed: Actions per second.
+
+    Raises:
+        TetrarchiaError: If the speed is not allowed, or there is no display.
     """
     check_speed(speed)
     window, playback = Window(), _Playback(frame_at, speed)

@@ -73,7 +73,7 @@ def is_cloned(folder: Path) -> bool:
 
 
 def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
-    """Return what the card of the checkpoint that PPO began with says, without its options."""
+    """Return the training entry, without its options, of the card of the checkpoint from which PPO started; None for random weights."""
     start: str | Path = folder / BC_DIR if is_cloned(folder) else config.init_checkpoint
     if not start:
         return None

@@ -1,10 +1,10 @@
-"""Calibrate a checkpoint's value as a win probability: `python -m tetrarchia_train.calibrate NAME [GAMES]`.
+"""Calibration of a checkpoint's value as a win probability: `python -m tetrarchia_train.calibrate NAME [GAMES]`.
 
-The checkpoint plays games with the rules and levels that it was trained on, on seeds of their own. Platt scaling
+The checkpoint plays games with the rules and levels that it was trained on, with separate seeds. Platt scaling
 (`tetrarchia_agents.values`) is fitted to every position of one half of the games and evaluated on the other half, by the Brier score
 (Brier, Verification of forecasts expressed in terms of probability, 1950) and by reliability: how often positions with about the same
-predicted probability were won. Every position up to turn 100 has the same weight: a weight by the length of its game would reveal the
-outcome.
+predicted probability were won. Every position up to turn 100 has the same weight, because a weight by the length of its game would reveal
+the outcome.
 """
 
 import sys
@@ -27,14 +27,14 @@ from tetrarchia_env.options import Options
 from tetrarchia_train.config import TrainConfig, with_levels
 from tetrarchia_train.ppo import linear_schedule, training_reward
 
-FIRST_SEED = 1 << 32  # apart from the seeds of training, of its evaluations and of published results
+FIRST_SEED = 1 << 32  # different from the seeds of training, of its evaluations and of published results
 DEFAULT_GAMES = 12_000
-LAST_TURN = 100  # positions of later turns are left out: few games last so long, and most of these are truncated in the end
+LAST_TURN = 100  # later positions are left out: few games are that long, and most of these are truncated
 NEWTON_STEPS = 25  # the fit is convex and converges in about eight
 BINS = 10
 MIN_LEVEL_SHARE = 0.1  # a level with at least this fraction of the positions is reported separately
 OTHER_LEVELS = "others"
-# Options of a card that are needed here; a card may have others that no longer exist.
+# Options of a card that are used here; a card may have others that no longer exist.
 NEEDED_OPTIONS = (
     *("levels", "focus", "focus_share", "rules", "actions", "total_timesteps", "max_minutes"),
     *("turn_discount", "final_turn_discount", "shaping_coef"),
@@ -45,14 +45,14 @@ NEEDED_OPTIONS = (
 class Positions:
     """The positions of some games, in no particular order."""
 
-    fractions: Float64s  # of a win that the critic expects
+    fractions: Float64s  # expected fraction of a win, by the critic
     won: Float64s  # 1 if the game was won
     games: NDArray[np.int64]  # seed of the game
     levels: NDArray[np.str_]
 
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
-        """Join positions."""
+        """Concatenate positions."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__annotations__))
 
     def split(self) -> tuple["Positions", "Positions"]:
@@ -68,6 +68,9 @@ def calibrate(name: str | Path, games: int = DEFAULT_GAMES) -> Calibration:
     Args:
         name: The checkpoint.
         games: Number of games; half of them are held out.
+
+    Returns:
+        The calibration, with its scores on the held-out games.
 
     Raises:
         TetrarchiaError: If there are too few games, or the checkpoint does not say how it was trained.
@@ -101,7 +104,7 @@ def training_of(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
 
 
 def play(agent: PPOAgent, reward: ShapedReward, options: Options, seeds: NDArray[np.uint64]) -> Positions:
-    """Play one game per seed with the most likely actions."""
+    """Play one game per seed with the agent's most likely actions, and return the positions."""
     games, masks = batch.new_games(options, seeds)
     fractions, rows_of = [], []
 
@@ -119,7 +122,7 @@ def play(agent: PPOAgent, reward: ShapedReward, options: Options, seeds: NDArray
 
 
 def fit(fractions: Float64s, won: Float64s) -> tuple[float, float]:
-    """Return the slope and intercept of the logistic function with the maximum likelihood, by Newton's method."""
+    """Return slope and intercept of the logistic function with maximum likelihood, by Newton's method."""
     inputs, found = np.stack([log_odds(fractions), np.ones_like(fractions)]), np.array([1.0, 0.0])
     for _ in range(NEWTON_STEPS):
         chances = logistic(found @ inputs)

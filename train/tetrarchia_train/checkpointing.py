@@ -1,6 +1,6 @@
-"""The state of a training run on disk: resuming from it equals not having stopped.
+"""The state of a training run on disk; a resumed run gives the same results as one that was not stopped.
 
-Tensors are safetensors, the rest is JSON and plain arrays: nothing in the folder can execute code, and everything is validated before use.
+Tensors are stored as safetensors, the rest as JSON and plain arrays: no file can execute code, and everything is validated before use.
 """
 
 import struct
@@ -34,16 +34,16 @@ from tetrarchia_train.distributed import broadcast, gather, is_rank_zero, rank, 
 from tetrarchia_train.ppo import Learner
 
 RESUME_DIR = "resume"
-LATEST_DIR, FINAL_DIR = "latest", "final"  # the checkpoint of a run in progress, and of a finished one
+LATEST_DIR, FINAL_DIR = "latest", "final"  # the checkpoints of a run in progress and of a finished one
 COUNTERS_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = "counters.json", "weights.safetensors", "optimizer.safetensors"
 ARRAYS_FILE = "arrays-{}.npz"  # by rank
-ENV_PREFIX = "env."  # of the arrays of the environments
-MOMENTS = ("exp_avg", "exp_avg_sq")  # of Adam, each of its parameter's shape
+ENV_PREFIX = "env."  # prefix of the environments' arrays
+MOMENTS = ("exp_avg", "exp_avg_sq")  # of Adam, each with the shape of its parameter
 STEPS = "step"
 MAX_HEADER_BYTES = 1000  # per tensor of a safetensors file
 Shapes = Mapping[str, tuple[int, ...]]
 Tensors = dict[str, Tensor]
-# What reading a damaged archive can raise.
+# Exceptions that reading a damaged archive can raise.
 DAMAGED = (BadZipFile, KeyError, OSError, EOFError, RuntimeError, SyntaxError, TypeError, ValueError)
 DAMAGED += (OverflowError, MemoryError, RecursionError, struct.error, tokenize.TokenError, zlib.error)  # type: ignore[assignment]
 
@@ -64,10 +64,10 @@ class Counters(Struct, forbid_unknown_fields=True):
 
 @contextmanager
 def run_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a run folder, which ends with the process, and remove files left by a killed one.
+    """Hold the lock of a run folder, which the system releases when the process ends, and remove files left by a killed process.
 
     Raises:
-        TetrarchiaError: If another process holds it.
+        TetrarchiaError: If another process holds the lock.
     """
     with file_lock(folder / ".lock", f"another process writes into {folder}: wait until it ends, or choose another name"):
         remove_drafts(folder)
@@ -97,11 +97,14 @@ def save_run(learner: Learner, folder: Path) -> None:
 
 
 def load_run(config: TrainConfig, folder: Path) -> Learner:
-    """Restore a run. All processes call this; rank zero reads, so that the others need not see the folder.
+    """Restore a run. All processes call this; rank zero reads, so that the others do not need access to the folder.
 
     Args:
         config: Its configuration, which may differ from the saved run's in `RESUMABLE_FIELDS`.
         folder: The run folder; used by rank zero only.
+
+    Returns:
+        The learner of this process.
 
     Raises:
         TetrarchiaError: If there is no run, or it is damaged or does not fit the configuration.
@@ -141,8 +144,12 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
 def find_saved_run(folder: Path, processes: int) -> tuple[Path, Counters]:
     """Return the folder with the saved state of a run, and its counters.
 
+    Args:
+        folder: The run folder.
+        processes: Number of processes that will resume the run.
+
     Raises:
-        TetrarchiaError: If there is none, or it was saved by another number of processes or for another observation.
+        TetrarchiaError: If there is no saved state, or it was saved by another number of processes or for another observation.
     """
     saved = latest_dir(folder / RESUME_DIR)
     if saved is None:
@@ -160,7 +167,7 @@ def find_saved_run(folder: Path, processes: int) -> tuple[Path, Counters]:
 
 
 def _read_tensors(path: Path, shapes: Shapes, *, all_needed: bool = True) -> Tensors:
-    """Read tensors of these names and shapes, which are compared before anything is loaded; all values must be finite."""
+    """Read tensors of these names and shapes, which are checked before anything is loaded; all values must be finite."""
     try:
         with safe_open(path, "pt") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - not a dict
@@ -195,8 +202,15 @@ class ArrayKind(NamedTuple):
 def read_arrays(path: Path, kinds: Mapping[str, ArrayKind]) -> dict[str, NDArray[Any]]:
     """Read arrays from an untrusted file that `numpy.savez` wrote; sizes are validated before memory is allocated.
 
+    Args:
+        path: The file.
+        kinds: The dtype and shape of each array, by name.
+
+    Returns:
+        The arrays by name.
+
     Raises:
-        TetrarchiaError: If the file cannot be read, or an array is not of its kind.
+        TetrarchiaError: If the file cannot be read, or an array has another dtype or shape.
     """
     try:
         with ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""The command `train`, of `tetrarchia train` and `python -m tetrarchia_train`."""
+"""The command `train` of `tetrarchia train` and `python -m tetrarchia_train`."""
 
 import shlex
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stag
 
 
 def new_config(preset: str, overrides: Mapping[str, Any]) -> TrainConfig:
-    """Return a preset with the options given; levels without a focus also clear the preset's focus, which names other levels."""
+    """Return a preset with these options; levels without a focus also clear the preset's focus, which consists of other levels."""
     cleared = {"focus": "", "focus_share": 0.0} if "levels" in overrides and "focus" not in overrides else {}
     return read_preset(preset).with_overrides(cleared | dict(overrides))
 
@@ -94,7 +94,7 @@ def _is_given(ctx: typer.Context, option: str) -> bool:
 
 
 def _report(checkpoint: Path, is_rank_zero: bool) -> None:
-    """Print where the checkpoint is; a run that was stopped has an exit code of its own."""
+    """Print the folder of the checkpoint; exit with `EXIT_STOPPED` if the run was stopped."""
     if is_rank_zero:
         print(f"written: {printable(checkpoint)}")
     from tetrarchia_train.checkpointing import LATEST_DIR

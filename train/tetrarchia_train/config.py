@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 PRESETS = Path(__file__).parent / "presets"
 MAX_PRESET_BYTES = 1_000_000
-MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps: the observations alone then take about 50 GB
+MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take about 50 GB
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
 EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
 Stage = Literal["demonstrations", "bc", "ppo"]
-# Options that may change when a run is resumed. All others determine its weights, its games or its past.
+# Options that may change when a run is resumed. All others determine its network, its games or its finished stages.
 RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
@@ -146,7 +146,7 @@ class TrainConfig(TrainOptions):
         rules: Arguments of `Options` (variants, modules, scenario); the environments are divided among these rule sets.
 
     Raises:
-        TetrarchiaError: If a value is not allowed, or does not go with another.
+        TetrarchiaError: If a value is not allowed, or not compatible with another.
     """
 
     rules: RuleSets = ({},)
@@ -193,7 +193,7 @@ class TrainConfig(TrainOptions):
 
     @property
     def training_levels(self) -> list[str]:
-        """The levels to draw from at random; those in focus are repeated to reach their share of the games."""
+        """The levels to draw from at random; focus levels are repeated to reach their fraction of the games."""
         levels, focus, share = self.level_list("levels"), self.level_list("focus"), self.focus_share
         if not focus or share == 0:
             return levels
@@ -259,7 +259,12 @@ class TrainConfig(TrainOptions):
 
 
 def with_levels(rules: dict[str, Any], levels: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments of `Options` for a rule set whose games begin at one of these levels; a scenario has its own level."""
+    """Return the arguments of `Options` for a rule set and levels.
+
+    Args:
+        rules: The rule set; a scenario has its own level.
+        levels: Levels to draw from; those that its modules do not allow are left out.
+    """
     return rules if "scenario" in rules else {"level": fitting_levels(rules.get("modules", ()), levels), **rules}
 
 
@@ -281,10 +286,16 @@ def preset_names() -> dict[str, str]:
 
 
 def read_preset(name: str) -> TrainConfig:
-    """Read a preset by name, or from a YAML file.
+    """Read a preset.
+
+    Args:
+        name: Name of a preset, or of a YAML file.
+
+    Returns:
+        Its configuration.
 
     Raises:
-        TetrarchiaError: If there is no such preset, or the file is not a valid one.
+        TetrarchiaError: If there is no such preset, or the file is not valid.
     """
     path = PRESETS / f"{name}.yaml" if not name.endswith(".yaml") else Path(name)
     if not path.is_file():
@@ -326,7 +337,7 @@ def read_options(text: str, source: str) -> dict[str, Any]:
 
 
 def _coerce(name: str, value: Any, kind: Any) -> Any:
-    """Convert what YAML reads otherwise than meant: 3e-4 is a text there, 4200 a number, and a list of levels a list."""
+    """Convert values that YAML parses differently: it reads 3e-4 as a text, 4200 as a number, and levels as a list."""
     if name in LEVEL_FIELDS:
         if isinstance(value, list | tuple):
             value = "rulebook" if tuple(value) == RULEBOOK else ",".join(map(str, value))

@@ -1,9 +1,9 @@
 """Demonstrations: positions of an expert's games, each with the action that the expert chooses.
 
-A fraction of the actions that are played, though not of those that are recorded, is random: this noise shows how to recover from mistakes
+A fraction of the played actions is random, but the recorded ones are always the expert's: this noise shows how to recover from mistakes
 (Laskey et al., DART: Noise injection for robust imitation learning, CoRL 2017).
 
-An expert that searches also gives targets for every position: a policy, the softmax over the values of the turns that begin with each
+A searching expert also gives targets for every position: a policy, the softmax over the values of the turns that begin with each
 action, and a value, the mean over the dice (Tesauro, Temporal difference learning and TD-Gammon, CACM 1995; Cohen-Solal, Learning to play
 two-player perfect-information games without knowledge, 2020). Such a mean has far less variance than the outcome of a game.
 """
@@ -32,9 +32,9 @@ from tetrarchia_env.options import Options
 from tetrarchia_train.checkpointing import ArrayKind, read_arrays
 from tetrarchia_train.config import with_levels
 
-GAMES_PER_JOB = 32  # few, so that all rule sets get their turn soon
-CHECKED_POSITIONS = 1 << 16  # whose legal actions are computed together
-FIRST_SEED = 1 << 40  # apart from the seeds of evaluations
+GAMES_PER_JOB = 32  # small, so that all rule sets are played early
+CHECKED_POSITIONS = 1 << 16  # positions whose legal actions are computed at once
+FIRST_SEED = 1 << 40  # different from the seeds of evaluations
 TARGET_ACTIONS = 8  # most likely actions that are recorded per position
 TARGET = np.dtype([("value", np.float32), ("actions", np.int64, (TARGET_ACTIONS,)), ("probabilities", np.float32, (TARGET_ACTIONS,))])
 ARRAY_KINDS = {  # of the file
@@ -81,9 +81,9 @@ class Job:
     first_seed: int
     levels: Sequence[str]
     rules: dict[str, Any] = field(default_factory=dict)
-    noise: float = 0.0  # mean fraction of random actions; each game draws its own between 0 and twice as much
+    noise: float = 0.0  # mean fraction of random actions; that of a game is uniform between 0 and twice this
     games: int = GAMES_PER_JOB
-    target_temperature: float = 1.0  # of the softmax over the values of a search
+    target_temperature: float = 1.0  # of the softmax over turn values
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
@@ -92,7 +92,7 @@ class Job:
 
 
 class SearchingExpert(Agent):
-    """A searching agent that also records the target of each position that it is asked about."""
+    """A searching agent that also records the target of each position in which it acts."""
 
     def __init__(self, agent: Agent, num_envs: int, temperature: float) -> None:
         from tetrarchia_agents.ppo import PPOAgent  # loads torch
@@ -106,7 +106,7 @@ class SearchingExpert(Agent):
         self.agent.begin(env_ids)
 
     def act(self, games: batch.Games, masks: batch.Masks, env_ids: EnvIds) -> Actions:
-        """Return the next action of each chosen turn. The target of the value excludes the potential (`ShapedReward`)."""
+        """Return the next action of each chosen turn, and record the targets; value targets exclude the potential (`ShapedReward`)."""
         plans, reward = self.agent.choose_plans(games, masks, env_ids), self.agent.reward
         targets = np.zeros(len(games), dtype=TARGET)
         targets["value"] = np.array([plan.value for plan in plans]) - reward.shaping_coef * reward.potential(games)
@@ -120,7 +120,7 @@ class SearchingExpert(Agent):
 
 
 class NoisyExpert:
-    """The policy of a job's games, which records the positions and the expert's actions and plays random ones now and then."""
+    """The policy of a job's games: it records positions and the expert's actions, and sometimes plays a random action instead."""
 
     def __init__(self, job: Job) -> None:
         agents = make_agents(job.expert)
@@ -145,7 +145,7 @@ class NoisyExpert:
 
 
 def play_expert(job: Job) -> Demonstrations:
-    """Play the games of a job."""
+    """Play the games of a job and return the demonstrations."""
     games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), job.seeds)
     policy = NoisyExpert(job)
     batch.play_to_end(games, masks, policy.act)
@@ -156,7 +156,7 @@ def play_expert(job: Job) -> Demonstrations:
 def make_jobs(
     expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int, target_temperature: float = 1.0
 ) -> Iterator[Job]:
-    """Yield jobs without end, for each rule set in turn."""
+    """Yield jobs endlessly, alternating between the rule sets."""
     for number in count():
         first_seed = FIRST_SEED + (seed << 32) + number * GAMES_PER_JOB
         yield Job(expert, first_seed, levels, rules[number % len(rules)], noise, target_temperature=target_temperature)
@@ -196,7 +196,7 @@ def collect_demonstrations(
 
 
 def parts_folder(folder: Path, settings: Mapping[str, Any]) -> Path:
-    """Prepare the folder for the parts of jobs with these settings; parts of other settings are deleted."""
+    """Prepare the folder for the parts of jobs with these settings, and return it; parts of other settings are deleted."""
     settings_file = folder / "jobs.json"
     if not (settings_file.is_file() and settings_file.read_bytes() == msgspec.json.encode(settings)):
         shutil.rmtree(folder, ignore_errors=True)
@@ -276,5 +276,5 @@ def _check_targets(targets: Targets, positions: int, num_actions: int) -> None:
     if not ((probabilities >= 0).all() and np.allclose(probabilities.sum(axis=1), 1, atol=1e-4)):
         raise TetrarchiaError("the probabilities of a position must not be negative and must sum to 1")
     unknown = targets["actions"][(targets["actions"] < 0) | (targets["actions"] >= num_actions)]
-    if len(unknown):  # those of probability 0 are looked up, too
+    if len(unknown):  # actions of probability 0 are looked up, too
         raise TetrarchiaError(f"actions must be from 0 to {num_actions - 1}; got {unknown[0]}")

@@ -22,7 +22,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_train.config import EXIT_STOPPED
 
 TIMEOUT = timedelta(days=7)  # the other ranks wait while rank zero clones the expert or evaluates
-SHUTDOWN_TIMEOUT_S = 600  # that torchrun gives the ranks to save after SIGINT or SIGTERM
+SHUTDOWN_TIMEOUT_S = 600  # time for the ranks to save after SIGINT or SIGTERM
 PARENT_POLL_S = 0.2
 
 
@@ -49,6 +49,11 @@ def is_rank_zero() -> bool:
 def torchrun(processes: int, module: str, arguments: Sequence[str]) -> int:
     """Run `python -m module arguments` in several processes on this machine.
 
+    Args:
+        processes: Number of processes.
+        module: The module to run.
+        arguments: Its command-line arguments.
+
     Returns:
         The exit code of the first rank that failed, or 0; 130 if this process received SIGINT or SIGTERM, which all ranks then receive.
     """
@@ -73,7 +78,7 @@ def torchrun(processes: int, module: str, arguments: Sequence[str]) -> int:
 
 @contextmanager
 def process_group() -> Iterator[None]:
-    """Join the processes of the launcher; does nothing in a single process.
+    """Join the processes of the launcher; has no effect in a single process.
 
     Raises:
         TetrarchiaError: In rank zero, if another process of the group ended.
@@ -99,7 +104,7 @@ def process_group() -> Iterator[None]:
 
 
 def _exit_with_launcher() -> None:
-    """End this process when its launcher is killed: torchrun puts each rank into a session of its own."""
+    """End this process when its launcher is killed: torchrun starts each rank in a separate session."""
     launcher = os.getppid()
 
     def watch() -> None:
@@ -140,7 +145,7 @@ def gather(value: Any) -> list[Any]:
 
 
 def scatter(values: Sequence[Any]) -> Any:
-    """Return the object that rank zero has for this process; the other ranks give an empty list."""
+    """Return this rank's object of a list in rank zero; the other ranks pass an empty list."""
     if world_size() == 1:
         return values[0]
     received: list[Any] = [None]

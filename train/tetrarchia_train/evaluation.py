@@ -11,7 +11,7 @@ from tetrarchia_env.options import Options
 from tetrarchia_eval.arena import win_rates
 from tetrarchia_train.config import TrainConfig, rules_label
 
-FIRST_SEED = 1 << 33  # apart from the seeds of training and of published results
+FIRST_SEED = 1 << 33  # different from the seeds of training and of published results
 
 
 class GreedyNetwork(Agent):
@@ -21,7 +21,7 @@ class GreedyNetwork(Agent):
         self.network = network
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        """Return the most likely action of each game, among those that the network knows."""
+        """Return the most likely action of each game, within the network's action set."""
         with torch.inference_mode():
             logits, _ = self.network(torch.from_numpy(observe(games)))
             legal = torch.from_numpy(masks[:, : logits.shape[1]] != 0)
@@ -31,6 +31,10 @@ class GreedyNetwork(Agent):
 
 def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float]]:
     """Play `n_eval_episodes` games at each of `eval_levels` in the base game, and with each other rule set.
+
+    Args:
+        network: The network, which plays its most likely actions.
+        config: The configuration of the run.
 
     Returns:
         "win_rates" and mean numbers of secured "borders", by level or rule set.

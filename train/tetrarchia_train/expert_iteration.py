@@ -1,6 +1,6 @@
-"""Expert iteration: a search plays better than its network, the network learns from the search, and so on.
+"""Expert iteration: a search plays better than its network, the network learns from the search, and both improve in turn.
 
-Anthony, Tian and Barber, Thinking fast and slow with deep learning and tree search (NIPS 2017). Each round is a run in a folder of its own:
+Anthony, Tian and Barber, Thinking fast and slow with deep learning and tree search (NIPS 2017). Each round is a run in a separate folder:
 games of the search with the last round's network, cloning of its turns and values (`demonstrations.py`), then PPO.
 """
 
@@ -25,6 +25,11 @@ TrainRound = Callable[[TrainConfig, Path], Path]  # trains a run to its end, or 
 
 def iterate(config: TrainConfig, folder: Path, train_round: TrainRound) -> Path:
     """Run rounds as long as the mean win rate improves; finished rounds in the folder are not repeated.
+
+    Args:
+        config: The configuration of the run.
+        folder: The run folder.
+        train_round: Trains one round.
 
     Returns:
         The run's final checkpoint, a copy of the best round's; or the last checkpoint of a round that was stopped.

@@ -1,4 +1,4 @@
-"""What a training run records: TensorBoard scalars, the learning curve in progress.jsonl, and the progress bar."""
+"""Records of a training run: TensorBoard scalars, the learning curve in progress.jsonl, and the progress bar."""
 
 import json
 import sys
@@ -20,10 +20,10 @@ from tetrarchia_env.files import atomic_write
 from tetrarchia_env.observation import offset
 
 CURVE_FILE = "progress.jsonl"
-BORDERS = 6  # the observation has the fraction of them that is secured
+BORDERS = 6  # the observation has the secured fraction
 SECURED = offset("secured")
 WON = OUTCOMES.index("won")
-MIN_STEPS_IN_MILLIONS = 100_000  # fewer timesteps are written in full
+MIN_STEPS_IN_MILLIONS = 100_000  # smaller numbers are written in full
 Point = dict[str, Any]  # of a learning curve: timesteps, seconds, win rates and secured borders by level
 
 
@@ -102,7 +102,7 @@ def describe_win_rates(win_rates: Mapping[str, float]) -> str:
 
 
 class _CurveLine(Struct):
-    """The part of a point that is checked; there is more in it."""
+    """The validated part of a point; other fields are ignored."""
 
     timesteps: int
 
@@ -114,7 +114,13 @@ def append_point(folder: Path, point: Point) -> None:
 
 
 def read_curve(path: Path) -> list[Point]:
-    """Read a learning curve; empty if there is no such file.
+    """Read a learning curve.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The points; empty if the file does not exist.
 
     Raises:
         TetrarchiaError: If a line is not JSON.
@@ -126,7 +132,7 @@ def read_curve(path: Path) -> list[Point]:
 
 
 def truncate_curve(folder: Path, timesteps: int) -> None:
-    """Drop the points after a timestep, where the run resumes, and damaged lines: the last one may be incomplete."""
+    """Drop the points after the timestep at which the run resumes, and damaged lines: the last one may be incomplete."""
     path = folder / CURVE_FILE
     if path.is_file():
         lines = [line for line in path.read_bytes().split(b"\n") if _timesteps(line) <= timesteps]

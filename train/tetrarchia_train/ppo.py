@@ -2,7 +2,7 @@
 
 Schulman et al., Proximal policy optimization algorithms (2017); Schulman et al., High-dimensional continuous control using generalized
 advantage estimation (ICLR 2016); Huang and Ontanon, A closer look at invalid action masking in policy gradient algorithms (2022).
-Rollouts, advantages and updates equal those of sb3-contrib's MaskablePPO to the last bit, but for the control variate.
+Rollouts, advantages and updates are bit-identical to those of sb3-contrib's MaskablePPO, except for the control variate.
 """
 
 import os
@@ -32,7 +32,7 @@ from tetrarchia_train.distributed import broadcast, data_parallel, rank
 from tetrarchia_train.metrics import RolloutStats
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
 
-FIRST_SEED = 1 << 34  # apart from the seeds of evaluations
+FIRST_SEED = 1 << 34  # different from the seeds of evaluations
 ADAM_EPS = 1e-5
 ADVANTAGE_EPS = 1e-8
 
@@ -41,7 +41,7 @@ class Learner:
     """A PPO learner: the games, the network, the optimizer and the counters of a training run in this process.
 
     Args:
-        config: The configuration of the whole run; each process takes its share of environments and minibatches.
+        config: The configuration of the run over all processes; this one takes its share of environments and minibatches.
         network: Initial weights; default: random ones.
         seconds: Time already spent on a resumed run.
     """
@@ -64,7 +64,7 @@ class Learner:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the run started, without those between a stop and a resume."""
+        """Seconds of training, without the time between a stop and a resume."""
         return time.monotonic() - self._start
 
     @property
@@ -174,7 +174,11 @@ class Learner:
         return data_parallel(self.network, all_used=self.config.policies == 1)
 
     def pretrain_critic(self, on_progress: Callable[[float], None]) -> None:
-        """Fit only the critic on rollouts of the initial policy, so that its first values do not spoil a cloned policy."""
+        """Fit only the critic on rollouts of the initial policy, so that its first values do not degrade a cloned policy.
+
+        Args:
+            on_progress: Called with the progress, 0 to 1.
+        """
         config = self.local
         optimizer = torch.optim.Adam(self.network.value_parameters(), lr=config.critic_learning_rate)
         self.network.train_value_only(True)
@@ -200,7 +204,7 @@ class Learner:
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Some decisions of a rollout."""
+    """A minibatch of decisions of a rollout."""
 
     obs: Tensor
     masks: Tensor
@@ -212,7 +216,7 @@ class Minibatch:
 
 @dataclass(frozen=True)
 class Rollout:
-    """The decisions of a rollout in arrays [steps, environments, ...], which are reused by the next one."""
+    """The decisions of a rollout in arrays [steps, environments, ...], which the next rollout reuses."""
 
     obs: NDArray[np.float32]
     masks: NDArray[np.bool_]
@@ -226,7 +230,7 @@ class Rollout:
 
     @classmethod
     def empty(cls, n_steps: int, num_envs: int, actions: int) -> "Rollout":
-        """Return a rollout whose values are not set yet."""
+        """Return a rollout with uninitialized values."""
         shape = (n_steps, num_envs)
         scalars = (np.empty(shape, dtype=np.float32) for _ in range(6))
         return cls(np.empty((*shape, SIZE), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)

@@ -1,5 +1,5 @@
-"""Publish the result of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning
-curve; `python -m tetrarchia_train.publish RUN` saves its options and curve as a trial for docs/training.md.
+"""Publication of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning curve;
+`python -m tetrarchia_train.publish RUN` saves its options and curve as a trial for docs/training.md.
 
 If the run started from the checkpoint that it replaces, the card describes both as one training: commands, timesteps, seconds and curve.
 """
@@ -54,7 +54,7 @@ def publish(run: str, name: str, checkpoints: Path = CHECKPOINTS) -> Path:
 
 
 def _join_trainings(before: Training, after: Training) -> Training:
-    """Describe two runs as if the second one had been the first one, resumed."""
+    """Describe two runs as one run that was resumed."""
     return {
         "command": f"{before['command']}; {after['command']}",
         "timesteps": before["timesteps"] + after["timesteps"],
@@ -69,13 +69,20 @@ def _join_trainings(before: Training, after: Training) -> Training:
 
 
 def _join_curves(before: Training, first: list[Point], second: list[Point]) -> list[Point]:
-    """Append the second curve to the first; where they meet, the point of the second one is kept."""
+    """Append the second curve to the first; of points at the same timestep, the second curve's is kept."""
     moved = [point | {name: point[name] + before[name] for name in ("timesteps", "seconds")} for point in second]
     return [point for point in first if point["timesteps"] < before["timesteps"]] + moved
 
 
 def save_trial(run: str, trials: Path = TRIALS) -> Path:
-    """Copy the options and the learning curve of a run into the folder of trials, and return where.
+    """Copy the options and the learning curve of a run into the folder of trials.
+
+    Args:
+        run: The run's folder in `runs/`.
+        trials: Folder of the trials.
+
+    Returns:
+        The folder of the trial.
 
     Raises:
         TetrarchiaError: If the run has no evaluation yet.

@@ -1,4 +1,4 @@
-"""A training run: demonstrations, behavior cloning, then PPO; each stage is saved in the folder of the run.
+"""A training run: demonstrations, behavior cloning, then PPO; each stage is saved in the run folder.
 
 With `rounds` a run consists of several such runs, one folder each (`expert_iteration.py`).
 """
@@ -61,7 +61,7 @@ def train(config: TrainConfig, name: str, stop_after: Stage = "ppo", command: st
 
 
 def resume(name: str, overrides: Mapping[str, Any]) -> Path:
-    """Continue a run that was stopped, or train it further than planned.
+    """Continue a run that was stopped, or extend a finished one.
 
     Args:
         name: The run's folder in `runs/`.
@@ -71,7 +71,7 @@ def resume(name: str, overrides: Mapping[str, Any]) -> Path:
         The folder of the last checkpoint, see `train`.
 
     Raises:
-        TetrarchiaError: If the run cannot continue; then nothing is written.
+        TetrarchiaError: If the run cannot continue; it is then left unchanged.
     """
     return _on_rank_zero(partial(_resume, RUNS / name, overrides))
 
@@ -87,7 +87,7 @@ def _on_rank_zero(work: Callable[[], Path]) -> Path:
 
 
 def worker_loop() -> Path:
-    """Run each PPO stage that rank zero starts, until it has finished; return the last checkpoint."""
+    """Run each PPO stage that rank zero starts, until rank zero has finished; return the last checkpoint."""
     checkpoint = Path()
     while (task := broadcast(None)) is not None:
         checkpoint = train_ppo(*task)
@@ -133,7 +133,7 @@ def _continue(config: TrainConfig, folder: Path, command: str, overrides: Mappin
 
 
 def _run_stages(config: TrainConfig, folder: Path, command: str, stop_after: Stage) -> Path:
-    """Demonstrations, behavior cloning and PPO, without those that are finished."""
+    """Run demonstrations, behavior cloning and PPO, except finished stages."""
     if config.processes != world_size():
         raise TetrarchiaError(f"the run has {config.processes} processes, but {world_size()} were started: use torchrun or --processes")
     with progress_bar() as bar:
@@ -157,16 +157,19 @@ def train_ppo(
     network: Network | None = None,
     bar: Progress | None = None,
 ) -> Path:
-    """Train by PPO until the timesteps or minutes are spent, or Ctrl-C or SIGTERM arrives; return the checkpoint.
+    """Train by PPO until the timesteps or minutes are spent, or Ctrl-C or SIGTERM arrives.
 
     Args:
-        config: The configuration of the whole run.
+        config: The configuration of the run over all processes.
         folder: The run folder; used by rank zero only.
         command: The command line, for the checkpoint's card.
         resumed: Whether to continue from the saved state in the folder.
         pretrain_critic: Whether to fit the critic first, because the policy is not random.
         network: Initial weights, in rank zero; default: random ones.
-        bar: Where to show progress.
+        bar: Progress bar; default: none.
+
+    Returns:
+        The folder of the checkpoint.
     """
     bar = bar or progress_bar(disable=True)
     torch.set_num_threads(config.threads)
@@ -217,7 +220,7 @@ def _tensorboard(folder: Path) -> Iterator[Callable[[Mapping[str, float], int], 
 
 
 def _evaluate(learner: Learner, folder: Path, log: Callable[[Mapping[str, float], int], None]) -> None:
-    """Add a point to the learning curve, unless it has this one; the other ranks wait at the next iteration."""
+    """Evaluate and add a point to the learning curve, unless it already has this timestep; the other ranks wait in the next iteration."""
     if not is_rank_zero() or last_timesteps(folder) == learner.timesteps:
         return
     results = evaluate(learner.network, learner.config)
@@ -280,6 +283,9 @@ def _write_options(folder: Path, config: TrainConfig, command: str) -> None:
 def saved_options(folder: Path) -> tuple[TrainConfig, str]:
     """Read the configuration and the command line of a run.
 
+    Args:
+        folder: The run folder.
+
     Raises:
         TetrarchiaError: If there is no run in the folder, or its options are damaged.
     """
@@ -297,5 +303,5 @@ def saved_options(folder: Path) -> tuple[TrainConfig, str]:
 
 
 def option_words(name: str, value: object) -> list[str]:
-    """Return a training option as words of the command line."""
+    """Return a training option as command-line arguments."""
     return [f"--{name.replace('_', '-')}", str(value)]

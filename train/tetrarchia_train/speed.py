@@ -1,7 +1,7 @@
 """Training speed: `python -m tetrarchia_train.speed ppo ppo:mlp` prints a line of JSON per preset.
 
-A preset may be followed by a colon and another network. Reported are the steps per second of the whole run, and the microseconds per step
-of each part in one process on one thread.
+A preset may be followed by a colon and another network. The output has the steps per second of all processes, and the microseconds per
+step of each part in one process on one thread.
 """
 
 import json
@@ -23,7 +23,15 @@ from tetrarchia_train.variance_reduction import ControlVariate
 
 
 def measure_fps(config: TrainConfig, iterations: int = 3) -> float:
-    """Return the steps per second of all processes, by the median iteration after the first; all processes call this."""
+    """Measure the training speed; all processes call this.
+
+    Args:
+        config: The configuration of the run.
+        iterations: Number of timed iterations, after a first one that is not timed.
+
+    Returns:
+        Steps per second of all processes, by the median iteration.
+    """
     with process_group():
         torch.set_num_threads(config.threads)
         learner = Learner(config)
@@ -32,7 +40,15 @@ def measure_fps(config: TrainConfig, iterations: int = 3) -> float:
 
 
 def profile(config: TrainConfig, iterations: int = 3) -> dict[str, float]:
-    """Return the microseconds per step of each part of PPO, in one process on one thread."""
+    """Measure the parts of PPO in one process on one thread.
+
+    Args:
+        config: The configuration of the run.
+        iterations: Number of timed iterations, after a first one that is not timed.
+
+    Returns:
+        Microseconds per step by part.
+    """
     torch.set_num_threads(1)
     learner = Learner(config.with_overrides({"processes": 1, "threads": 1}))
     learner.train_iteration()
@@ -60,7 +76,7 @@ def _iteration_seconds(learner: Learner) -> float:
 
 @contextmanager
 def _timed(owner: type, name: str, seconds: dict[str, float], part: str) -> Iterator[None]:
-    """Add the time that a method takes to a part, without that of other timed methods that it calls."""
+    """Add the time of a method to a part, without the time of other timed methods that it calls."""
     method = getattr(owner, name)
 
     def timed(*arguments: Any, **options: Any) -> Any:

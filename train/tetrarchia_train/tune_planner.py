@@ -32,32 +32,32 @@ from tetrarchia_env.options import Options
 
 DEFAULT_WEIGHTS = Path(__file__).with_name("default_heuristic.toml")
 TRAINING_LEVELS = ("4200", "4211", "4222", "5300", "4100", "3200", "4201", "4210")
-PLANNED_PHASES = (PHASES.index("roman"), PHASES.index("arrival"))  # in which the planner evaluates positions
+PLANNED_PHASES = (PHASES.index("roman"), PHASES.index("arrival"))  # phases in which the planner evaluates positions
 EVAL_LEVELS = ("4200", "4211", "4222")
 URGENCY = "border_unmet"
 URGENCIES = (-0.02, -0.04, -0.06, -0.08, -0.12, -0.2)
-GAMES_PER_CHUNK = 50  # played together by one process
-FIRST_EVAL_SEED = 2**40  # of the games that choose the urgency
+GAMES_PER_CHUNK = 50  # games that one process plays at once
+FIRST_EVAL_SEED = 2**40  # of the games by which the urgency is chosen
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features of positions, and whether the game of each was won."""
+    """Features of positions, and whether each position's game was won."""
 
     features: Floats
     won: Floats
 
     @classmethod
     def concatenate(cls, parts: Iterable["Dataset"]) -> "Dataset":
-        """Join datasets."""
+        """Concatenate datasets."""
         features, won = zip(*((part.features, part.won) for part in parts), strict=True)
         return cls(np.concatenate(features), np.concatenate(won))
 
 
 class NoisyPlanner:
-    """The policy of a chunk of games, which records the positions that the planner evaluates and plays random actions now and then."""
+    """The policy of a chunk of games: it records the positions that the planner evaluates, and sometimes plays a random action."""
 
     def __init__(self, weights: Floats, first_seed: int, noise: float) -> None:
         self.planner = TeamPolicy(assign_players([PlannerAgent.with_weights(weights)]), GAMES_PER_CHUNK)
@@ -102,9 +102,12 @@ def fit(data: Dataset, prior: Floats, l2: float = 1e-3, iterations: int = 40) ->
 
     Args:
         data: Features and outcomes.
-        prior: Weights to which the penalty pulls.
+        prior: Weights toward which the penalty pulls.
         l2: Penalty on the distance to the prior, in units of each feature's standard deviation.
         iterations: Maximum number of Newton steps.
+
+    Returns:
+        The fitted weights.
     """
     spread = data.features.std(axis=0) + 1e-3
     spread[0] = 1.0
@@ -129,12 +132,12 @@ def fit(data: Dataset, prior: Floats, l2: float = 1e-3, iterations: int = 40) ->
 
 
 def with_urgency(weights: Floats, urgency: float) -> Floats:
-    """Return the weights with another weight of the distance to the borders."""
+    """Return the weights with the weight of the distance to the borders replaced."""
     return np.where(np.array(list(FEATURES)) == URGENCY, urgency, weights)
 
 
 def count_wins(pool: Executor, weights: Floats, games: int) -> list[int]:
-    """Return the number of games won at each of `EVAL_LEVELS`."""
+    """Play games at each of `EVAL_LEVELS` and return the numbers of wins."""
     jobs = [partial(play_chunk, weights=weights, levels=(level,), noise=0.0) for level in EVAL_LEVELS]
     seeds = range(FIRST_EVAL_SEED, FIRST_EVAL_SEED + games, GAMES_PER_CHUNK)
     return [sum(won for _, won in pool.map(job, seeds)) for job in jobs]

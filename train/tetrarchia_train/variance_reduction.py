@@ -1,9 +1,9 @@
-"""A control variate on chance events: rewards without the luck of the dice.
+"""A control variate on chance events: it removes the luck of the dice from rewards.
 
-Where dice decided a step, the step is replayed a few times in copies with other dice. The reward is then corrected by the mean value of all
-these positions minus the value of the actual one. The correction has mean 0, so the expected return stays the same, with less variance.
+If a step rolled dice, it is replayed a few times in copies with other dice. The reward is then corrected by the mean value of all these
+positions minus the value of the actual one. The correction has mean 0, so the expected return stays the same, with less variance.
 AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, AIVAT: A new variance reduction technique for agent evaluation in imperfect
-information games, AAAI 2018) corrects evaluations in this way; here the corrected rewards are those that agents learn from.
+information games, AAAI 2018) corrects evaluations in this way; here the corrected rewards are used for learning.
 """
 
 from collections.abc import Callable
@@ -41,11 +41,14 @@ class ControlVariate:
     value_fn: ValueFn
 
     def corrections(self, before: batch.Games, actions: Actions) -> Amounts:
-        """Return what to add to the rewards of the last step: 0 where no dice were rolled.
+        """Return the corrections to add to the rewards of the last step.
 
         Args:
             before: The games before the step.
             actions: The action of each game.
+
+        Returns:
+            One correction per game; 0 if the step rolled no dice.
         """
         corrections = np.zeros(len(before))
         rolled = np.flatnonzero(self.batched.games["dice"] != before["dice"])

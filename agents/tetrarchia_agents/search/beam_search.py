@@ -1,6 +1,6 @@
 """Beam search for the best turn, action by action up to the Barbarian phase (Lowerre, The Harpy system, 1976).
 
-An attack ends a candidate turn too: its value is the mean over its results, from each of which the rest of the turn is planned.
+An attack also ends a candidate turn: its value is the mean over its results, and the rest of the turn is planned from each of them.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,10 @@ from tetrarchia_env.heuristic import Weights, win_probability
 
 MAX_CHILDREN = 4096  # positions per step of the beam
 MAX_ENDS = 1024  # turn endings per search
-MAX_BEAM = 128  # beam; a wider one would not fit into MAX_CHILDREN
+MAX_BEAM = 128  # width of the beam; a wider one would not fit into MAX_CHILDREN
 MAX_TURN_ACTIONS = 14  # actions per turn
-# Indexes into SearchBuffers.spare; `after_barbarians` uses the first. They are int64, and so are counts that start at 0: Numba would
-# compile every function that is called with a literal once more.
+# Indexes into SearchBuffers.spare; `after_barbarians` uses the first. They and the counts that start at 0 are int64, because Numba would
+# compile every function again that is called with a literal.
 STRUCK, TRIED, WON_OR_LOST = numbers(3)
 ZERO, NO_ACTION = STRUCK, NOBODY  # 0 and -1
 
@@ -75,7 +75,7 @@ def new_search_buffers() -> SearchBuffers:
 
 @jit
 def take_action(game: GameRecord, action: int) -> None:
-    """Play an action of the turn without dice, and nothing that follows."""
+    """Play an action of the turn that rolls no dice, without its consequences."""
     if game.phase == ARRIVAL:
         enter(game, ROMA if action == a.ENTER_ROMA else CAPITAL[game.emperor])
     else:
@@ -158,7 +158,10 @@ def add_child(buffers: SearchBuffers, j: int, action: int, first: int, place: in
 
 @jit
 def add_end(buffers: SearchBuffers, ends: int, games: Games, i: int, first: int, attack: int, value: float) -> int:
-    """Store a turn that ends in games[i] or with an attack there, replacing the worst if the buffer is full; return the number of ends."""
+    """Store a turn that ends in games[i] or with an attack there; return the number of ends.
+
+    If the buffer is full, the worst end is replaced.
+    """
     place = ends if ends < MAX_ENDS else np.argmin(buffers.end_values)
     if ends == MAX_ENDS and buffers.end_values[place] >= value:
         return ends
@@ -169,7 +172,7 @@ def add_end(buffers: SearchBuffers, ends: int, games: Games, i: int, first: int,
 
 @jit
 def value_of_ending(buffers: SearchBuffers, j: int, weights: Weights) -> float:
-    """Return the value of ending the turn: points that are left are lost (R3.4)."""
+    """Return the value of ending the turn: remaining IP are lost (R3.4)."""
     buffers.spare[TRIED] = buffers.beam[j]
     buffers.spare[TRIED].ip = 0
     return win_probability(buffers.spare[TRIED], weights)

@@ -47,7 +47,7 @@ def attack_odds(game: GameRecord, action: int) -> tuple[float, float, float]:
 
 @jit
 def settle_attack(game: GameRecord, action: int, result: int) -> None:
-    """Pay an attack and apply its result: 1 won, 0 drawn, -1 lost (R4.7, R5.4, R11.2)."""
+    """Pay for an attack and apply its result: 1 won, 0 drawn, -1 lost (R4.7, R5.4, R11.2)."""
     figure, foe = fighters(game, action)
     if foe == PIRATES:
         game.ip -= ATTACK_COST
@@ -60,7 +60,15 @@ def settle_attack(game: GameRecord, action: int, result: int) -> None:
 
 @jit
 def after_barbarians(games: Games, i: int, spare: Games, weights: Weights, rng: np.uint64) -> float:
-    """Return the value of ending the turn in games[i]: the mean over the 36 strikes of R6.3, with other dice from the RNG state `rng`."""
+    """Return the value of ending the turn in games[i]: the mean over the 36 strikes of R6.3.
+
+    Args:
+        games: Positions.
+        i: Index of the position.
+        spare: Buffer; its first game is overwritten.
+        weights: Weights of the heuristic.
+        rng: RNG state from which all other dice are derived.
+    """
     if games[i].phase == OVER:
         return win_probability(games[i], weights)
     total = 0.0

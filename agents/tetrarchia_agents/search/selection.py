@@ -11,7 +11,7 @@ from tetrarchia_env.engine.state import ARRIVAL, ROMAN
 from tetrarchia_env.engine.turn import play
 from tetrarchia_env.heuristic import Weights, win_probability
 
-NUM_SAMPLES = 16  # playouts per action of a decision outside the turn
+NUM_SAMPLES = 16  # dice samples per action, for decisions outside the turn
 
 
 @jit
@@ -44,7 +44,7 @@ def look_ahead_all(games: Games, masks: Masks, buffers: SearchBuffers, weights: 
 
 @jit
 def look_ahead(games: Games, i: int, buffers: SearchBuffers, weights: Weights) -> int:
-    """Return the action with the best resulting position; attacks by the mean over their results."""
+    """Return the action that leads to the best position; an attack counts as the mean over its results."""
     buffers.beam[0] = games[i]
     buffers.firsts[0] = NO_ACTION
     children, ends = expand(buffers, ZERO, ZERO, ZERO, weights)
