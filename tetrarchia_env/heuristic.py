@@ -132,7 +132,12 @@ def _features_of_all(games: Games, ones: NDArray[np.void], counts: NDArray[np.fl
 
 @jit
 def win_probability(game: GameRecord, weights: Weights) -> float:
-    """Return the estimated win probability; 1 or 0 if the game is over."""
+    """Return the estimated win probability; 1 or 0 if the game is over.
+
+    Args:
+        game: The game.
+        weights: A record of WEIGHTS, e.g. `load_weights()[0]`.
+    """
     if game.phase == OVER:
         return 1.0 if game.outcome == WON else 0.0
     return 1 / (1 + math.exp(-logit(game, weights)))

@@ -22,7 +22,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def source_digest(*packages: Path) -> str:
-    """Return a digest of everything that changes compiled code: versions, Numba's settings, data files and sources."""
+    """Return a digest of everything that changes compiled code: versions, Numba's settings, data files and sources.
+
+    Args:
+        packages: Folders of the packages with compiled functions; data files are those of the first.
+    """
     versions = [numba.__version__, llvmlite.__version__, np.__version__, platform.python_implementation(), *sys.version_info[:2]]
     digest = hashlib.sha256(repr([*versions, *(str(getattr(config, name, "")) for name in SETTINGS)]).encode())
     sources = sorted(path for package in packages for path in package.rglob("*.py"))
@@ -34,7 +38,11 @@ def source_digest(*packages: Path) -> str:
 
 
 def jit_into(folder: CodeFolder) -> Callable[[Function], Function]:
-    """Return the decorator for functions whose compiled code is kept in this folder."""
+    """Return the decorator for functions whose compiled code is cached in a folder.
+
+    Args:
+        folder: The folder.
+    """
 
     def jit(function: Function) -> Function:
         if config.DISABLE_JIT:

@@ -162,7 +162,7 @@ def line_up(game: GameRecord) -> None:
 
 @jit
 def advance(game: GameRecord) -> None:
-    """R8.2: the first army in line stays, attacks, waits for Constantius (R10.1) or enters the next space."""
+    """R8.2: let the first army in line stay, attack, wait for Constantius (R10.1) or enter the next space."""
     army = game.march[0]
     goal = NEXT_STEP[game.army_origin[army_on(game, army)], army]
     if armies(game) & BIT[goal] or not is_linked_now(game, army, goal):

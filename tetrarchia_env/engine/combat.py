@@ -17,7 +17,12 @@ from tetrarchia_env.engine.tokens import lift, lift_emperor_token, put_revolt, s
 
 @jit
 def chain(tokens: int, seed: int) -> int:
-    """R5.2: return the tokens connected to the seed by links, including broken ones."""
+    """R5.2: return the tokens connected to the seed by links, including broken ones.
+
+    Args:
+        tokens: The spaces with tokens, as bits.
+        seed: The spaces to start from, as bits; those without a token are ignored.
+    """
     grown = edge = seed & tokens
     while edge:
         space = first_of(edge)
@@ -43,7 +48,16 @@ def support(tokens: int, space: int) -> int:
 
 @jit
 def roman_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """R5.1, R11.2: return what is added to the Roman die, and how often the sum is doubled."""
+    """R5.1, R11.2: return the Roman side of a combat.
+
+    Args:
+        game: The game.
+        figure: The fighting Emperor or Dux.
+        foe: The army's space, or PIRATES.
+
+    Returns:
+        What is added to the Roman die, and how often the sum is doubled.
+    """
     tokens, helpers = supporting(game, figure), others(game, figure)
     if foe == PIRATES:
         coast = COAST[game.pirates]
@@ -53,7 +67,16 @@ def roman_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
 
 @jit
 def barbarian_side(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """R5.1, R11.2, R11.3: return what is added to the die of the army or the Pirates (1 more for the Goths), and the doublings."""
+    """R5.1, R11.2, R11.3: return the Barbarian side of a combat.
+
+    Args:
+        game: The game.
+        figure: The fighting Emperor or Dux.
+        foe: The army's space, or PIRATES.
+
+    Returns:
+        What is added to the normal die (1 more for the Goths), and how often the sum is doubled.
+    """
     if foe == PIRATES:
         coast = COAST[game.pirates]
         return count(game.revolts & coast), count(armies(game) & coast)
@@ -77,7 +100,16 @@ def margin(game: GameRecord) -> int:
 
 @jit
 def odds(game: GameRecord, figure: int, foe: int) -> tuple[int, int]:
-    """R5.1: return in how many of the 36 results of R N this figure wins, and in how many it loses."""
+    """R5.1: return the odds of a combat.
+
+    Args:
+        game: The game.
+        figure: The fighting Emperor or Dux.
+        foe: The army's space, or PIRATES.
+
+    Returns:
+        In how many of the 36 results of R N the figure wins, and in how many it loses.
+    """
     roman, barbarian = roman_side(game, figure, foe), barbarian_side(game, figure, foe)
     wins = losses = 0
     for roman_die in range(1, 7):
@@ -110,7 +142,12 @@ def settle(game: GameRecord) -> None:
 
 @jit
 def conclude(game: GameRecord, difference: int) -> None:
-    """End the combat under way: settle glory (R10.5), then apply the result to the fighters."""
+    """End the combat under way: settle glory (R10.5), then apply the result to the fighters.
+
+    Args:
+        game: The game, which is changed.
+        difference: The Roman value minus the Barbarian value; only its sign matters.
+    """
     figure, foe = game.fighter, game.foe
     game.fighter, game.foe, game.roman_die, game.normal_die = NOBODY, OFF, 0, 0
     settle_glory(game, figure, difference)

@@ -23,7 +23,15 @@ def next_rng(rng: np.uint64) -> np.uint64:
 
 @jit
 def draw(rng: np.uint64, choices: np.uint64) -> Any:
-    """Return a number in 0..choices-1 from the upper half of an RNG state."""
+    """Return a random number from the upper half of an RNG state.
+
+    Args:
+        rng: The RNG state.
+        choices: Number of possible results.
+
+    Returns:
+        A number in 0..choices-1.
+    """
     return np.int64((rng >> _32) * choices >> _32)
 
 
@@ -36,7 +44,14 @@ def roll(game: GameRecord) -> int:
 
 @jit
 def rng_states(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the initial RNG state of each seed: the output of SplitMix64, never 0, where xorshift would stay."""
+    """Return the initial RNG state of each seed.
+
+    Args:
+        seeds: The seeds.
+
+    Returns:
+        The outputs of SplitMix64, never 0, where xorshift would stay.
+    """
     z = seeds + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

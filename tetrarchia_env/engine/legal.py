@@ -34,7 +34,15 @@ Mask = NDArray[np.int8]
 
 @jit
 def legal(game: GameRecord, mask: Mask) -> bool:
-    """Write the legal actions of the agent to act into the mask; return whether there is any other than `end`."""
+    """Write the legal actions of the agent to act into the mask.
+
+    Args:
+        game: The game.
+        mask: Receives 1 for each legal action, 0 for all others.
+
+    Returns:
+        Whether there is any legal action other than `end`; always true outside the Roman phase.
+    """
     mask[:] = 0
     if game.phase == ROMAN:
         if game.passing != NOBODY:  # R4.3: only moves of the figure that must move on

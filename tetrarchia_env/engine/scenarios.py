@@ -15,7 +15,11 @@ SCENARIOS: tuple[str, ...] = tuple(row["name"] for row in _ROWS[1:])
 
 
 def scenario_row(name: str) -> dict[str, Any]:
-    """Return the entry of a scenario in scenarios.toml."""
+    """Return the entry of a scenario in scenarios.toml.
+
+    Args:
+        name: One of SCENARIOS.
+    """
     return _ROWS[1 + SCENARIOS.index(name)]
 
 

@@ -45,7 +45,13 @@ MAX_PIECES: Any = np.int64(2**62)  # more than can follow a decision
 
 @jit
 def begin(game: GameRecord, rng: np.uint64, mask: Mask) -> None:
-    """Set up a new game and advance to its first decision."""
+    """Set up a new game and advance to its first decision.
+
+    Args:
+        game: The record; its rules (level, variants, modules, scenario, `max_turns`) are set, everything else is overwritten.
+        rng: The initial RNG state, not 0.
+        mask: Receives the legal actions of the first decision.
+    """
     set_up(game, rng)
     if fleets_to_place(game) == 0:
         begin_turn(game)
@@ -54,7 +60,13 @@ def begin(game: GameRecord, rng: np.uint64, mask: Mask) -> None:
 
 @jit
 def play(game: GameRecord, action: int, mask: Mask) -> None:
-    """Play one legal action and everything that follows without a decision; write the next legal actions into the mask."""
+    """Play one legal action and everything that follows without a decision.
+
+    Args:
+        game: The game, which is changed.
+        action: The id of a legal action.
+        mask: Receives the legal actions of the next decision.
+    """
     decide(game, action)
     advance_to_decision(game, mask, MAX_PIECES)
 
@@ -78,7 +90,16 @@ def decide(game: GameRecord, action: int) -> None:
 
 @jit
 def advance_to_decision(game: GameRecord, mask: Mask, pieces: int) -> bool:
-    """R3: play at most this many pieces, up to the next decision or the end of the game; return whether more may follow."""
+    """R3: play up to the next decision or the end of the game.
+
+    Args:
+        game: The game, which is changed.
+        mask: Receives the legal actions when a decision is reached.
+        pieces: Maximum number of pieces to play.
+
+    Returns:
+        Whether more pieces may follow.
+    """
     for _ in range(pieces):
         if game.phase >= BARBARIAN:
             advance_phase(game)

@@ -138,7 +138,15 @@ VALID = 0
 
 
 def outside_limits(games: NDArray[Any], limits: Mapping[str, tuple[Any, Any]]) -> tuple[int, str] | None:
-    """Return the index of the first record with a number outside its limits, and the field; NaN is outside any."""
+    """Find the first record with a number outside its limits.
+
+    Args:
+        games: An array of records.
+        limits: Lowest and highest allowed value of each field, as in LIMITS; NaN is outside any limits.
+
+    Returns:
+        The index of the record and the name of the field, or None.
+    """
     for name, (lowest, highest) in limits.items():
         fits = (games[name] >= lowest) & (games[name] <= highest)
         if not fits.all():
@@ -148,7 +156,14 @@ def outside_limits(games: NDArray[Any], limits: Mapping[str, tuple[Any, Any]]) -
 
 @jit
 def first_flaw(games: Any) -> tuple[int, int]:
-    """Return the index and flaw of the first record that cannot be a game, or (-1, VALID)."""
+    """Find the first record that cannot be a game.
+
+    Args:
+        games: An array of records within LIMITS.
+
+    Returns:
+        Its index and its flaw, an index of MESSAGES; (-1, VALID) if there is none.
+    """
     for i in range(len(games)):
         found = flaw(games[i])
         if found != VALID:

@@ -73,7 +73,7 @@ def describe_block(before: GameRecord, game: GameRecord, action: int) -> Lines:
 
 
 def _describe_defence(before: GameRecord, game: GameRecord, dice: list[int]) -> Lines:
-    """R8.4: describe an army's attack."""
+    """R8.4: describe an army's attack on a figure."""
     fought = combat(before, defender(before), before.march[0], dice)
     attack = does(army_name(before, fought.foe), "attack")
     yield f"{attack} {figure_name(fought.figure)}: {_result(before, game, fought)}"

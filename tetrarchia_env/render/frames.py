@@ -13,12 +13,12 @@ class Frame:
     """A position and the action that led to it.
 
     Attributes:
-        number: actions played so far
-        snapshot: the position
-        agent: the Emperor who acted; `None` at the start
-        action: its action as text; `None` at the start
-        story: the events that followed, in words
-        dice: the dice of the last Barbarian phase, e.g. `"IV 3"`
+        number: Number of actions played so far.
+        snapshot: The position.
+        agent: The Emperor who acted; `None` at the start.
+        action: The action as text; `None` at the start.
+        story: The events that followed, one line each.
+        dice: The dice of the last Barbarian phase, e.g. `"IV 3"`.
     """
 
     number: int
@@ -30,6 +30,13 @@ class Frame:
 
 
 def check_speed(speed: float) -> None:
-    """Raise TetrarchiaError unless frames can be played at this speed."""
+    """Check a playback speed.
+
+    Args:
+        speed: Actions per second.
+
+    Raises:
+        TetrarchiaError: If it is not between MIN_SPEED and MAX_SPEED.
+    """
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise TetrarchiaError(f"speed must be {MIN_SPEED:g} to {MAX_SPEED:g} actions per second; got {speed!r}")

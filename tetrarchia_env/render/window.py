@@ -45,7 +45,15 @@ class Window:
         return max(min(self._pane.size[0], self._pane.size[1] * theme.WIDTH // theme.HEIGHT), 1) if self.is_open else WIDTH
 
     def show(self, pixels: Pixels, title: str = NAME) -> None:
-        """Show a picture; raise TetrarchiaError if there is no display."""
+        """Show a picture; does nothing once the user has closed the window.
+
+        Args:
+            pixels: An array of shape (height, width, 3).
+            title: Title of the window.
+
+        Raises:
+            TetrarchiaError: If there is no display.
+        """
         if self._is_dismissed:
             return
         self._picture = pixels
@@ -127,7 +135,11 @@ def _new_pane(pixels: Pixels) -> Any:
 
 
 def check_display() -> None:
-    """Raise TetrarchiaError on a machine without a display, where SDL would crash."""
+    """Check that this machine has a display; without one SDL would crash.
+
+    Raises:
+        TetrarchiaError: If there is none.
+    """
     named = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
     if sys.platform not in ("darwin", "win32") and not any(os.environ.get(name) for name in named):
         raise TetrarchiaError(

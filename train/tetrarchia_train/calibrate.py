@@ -52,7 +52,6 @@ class Positions:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
-        """Concatenate positions."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__annotations__))
 
     def split(self) -> tuple["Positions", "Positions"]:

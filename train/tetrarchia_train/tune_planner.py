@@ -51,7 +51,6 @@ class Dataset:
 
     @classmethod
     def concatenate(cls, parts: Iterable["Dataset"]) -> "Dataset":
-        """Concatenate datasets."""
         features, won = zip(*((part.features, part.won) for part in parts), strict=True)
         return cls(np.concatenate(features), np.concatenate(won))
 
