@@ -156,7 +156,7 @@ def find_saved_run(folder: Path, processes: int) -> tuple[Path, Counters]:
         raise TetrarchiaError(f"there is no run to resume in {folder}")
     try:
         data = msgspec.json.decode((saved / COUNTERS_FILE).read_bytes())
-    except (OSError, msgspec.DecodeError, RecursionError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise TetrarchiaError(f"{saved / COUNTERS_FILE} cannot be read: {error}") from None
     counters = validate(data, Counters, f"{saved / COUNTERS_FILE}:")
     if counters.layout != layout_digest():

@@ -127,7 +127,7 @@ def read_curve(path: Path) -> list[Point]:
     """
     try:
         return [msgspec.json.decode(line) for line in path.read_bytes().splitlines()] if path.is_file() else []
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError) as error:
         raise TetrarchiaError(f"{path} cannot be read: {error}") from None
 
 
@@ -151,5 +151,5 @@ def _timesteps(line: bytes) -> int:
     """Return the timesteps of a line, or `sys.maxsize` if it is damaged."""
     try:
         return msgspec.json.decode(line, type=_CurveLine).timesteps
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return sys.maxsize

@@ -128,7 +128,7 @@ class Journal:
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             try:
                 yield _read(path)
-            except (TetrarchiaError, msgspec.MsgspecError, OSError) as error:
+            except (TetrarchiaError, msgspec.MsgspecError, UnicodeError, OSError) as error:
                 log_unusable(path.stem, error)
 
     def _path(self, name: str) -> Path:
