@@ -1,8 +1,8 @@
-"""A reward of your own for many games at once: what makes the Empire more peaceful is rewarded at once. Takes seconds.
+"""A custom reward for many games at once: every step that makes the Empire more peaceful is rewarded. Takes seconds.
 
-It is potential-based shaping with a potential of your own: a finished game is worth 0, so over a whole game the changes add up to the
-same however it is played (for a learner with the same `gamma`), and the best policy stays the best. Any other object with
-`begin(games, rows)` that can be called with games is a reward too, but may teach something else than to win.
+The reward is potential-based shaping with a custom potential. The potential of a finished game is 0, so the shaping terms of a complete
+game have the same sum however it is played (for a learner with the same `gamma`), and the optimal policy does not change. Any callable
+object with a method `begin(games, rows)` can be used as a reward, but other rewards may have another optimal policy.
 """
 
 from collections import defaultdict
@@ -15,14 +15,14 @@ from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.notation import action_text
 from tetrarchia_env.observation import OBSERVATION
 
-WEIGHTS = {"revolt": -0.03, "unrest": -0.01, "army_nearness": -0.1}  # of each piece; an army's grows on its way to ROMA
+WEIGHTS = {"revolt": -0.03, "unrest": -0.01, "army_nearness": -0.1}  # per piece; the weight of an army grows as it approaches ROMA
 
 
 class PeaceReward(ShapedReward):
-    """1 for a win, -1 for a loss, and at every step how much more peaceful the game has become."""
+    """Reward of 1 for a win and -1 for a loss, plus the change of the potential at every step."""
 
     def potential(self, games):
-        """How peaceful each game is, from the named parts of the observation."""
+        """Return how peaceful each game is, computed from the named parts of the observation."""
         parts = observe(games).view(OBSERVATION)[:, 0]
         peace = sum(weight * parts[name].sum(axis=(1, 2), dtype=np.float64) for name, weight in WEIGHTS.items())
         return np.where(is_over(games), 0, peace)

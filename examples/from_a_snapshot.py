@@ -1,6 +1,6 @@
-"""Start from a position: five borders held, an army two steps from ROMA. Who saves Rome how often? Takes seconds.
+"""Win rates of three agents from a given position: five borders secured, an army two steps from ROMA. Takes seconds.
 
-A snapshot is plain JSON data. What is not on the board is in `supply` and `reserve`; `Game.restore` refuses what cannot be.
+A snapshot is plain JSON data. Pieces that are not on the board are in `supply` and `reserve`; `Game.restore` refuses impossible positions.
 """
 
 from tetrarchia_agents import make_agent
@@ -22,7 +22,7 @@ GAMES = 100
 
 
 def games_won(name: str) -> int:
-    """Play the position to the end several times, each time with other dice."""
+    """Play the position to the end `GAMES` times with different dice and return the number of wins."""
     agent, won = make_agent(name), 0
     for seed in range(GAMES):
         game = Game.restore(POSITION)
@@ -34,7 +34,7 @@ def games_won(name: str) -> int:
 
 
 def wilson(won: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a win rate; tetrarchia_eval.statistics has this and more."""
+    """Return the 95 % confidence interval of the win rate; `tetrarchia_eval.statistics` has this and more."""
     centre, half = won + z**2 / 2, z * (won * (1 - won / GAMES) + z**2 / 4) ** 0.5
     return (centre - half) / (GAMES + z**2), (centre + half) / (GAMES + z**2)
 

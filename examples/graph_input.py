@@ -1,6 +1,6 @@
-"""What a graph network eats: the board as edges, the observation as features of its nodes. Takes seconds.
+"""Input of a graph neural network: the board as edges, the observation as node features. Takes seconds.
 
-Needs numpy alone; where torch is installed, a step of message passing gives a logit to every move.
+Needs only NumPy. If PyTorch is installed, one step of message passing computes a logit for every move.
 """
 
 from importlib.util import find_spec
@@ -12,15 +12,15 @@ from tetrarchia_env.board import BROKEN
 from tetrarchia_env.constants import MOVE, SPACES
 from tetrarchia_env.observation import BY_SPACE
 
-# The same in every game: each link in both directions, whether it is broken, and who lies on which coast.
+# Constant in all games: each link in both directions, whether it is broken, and the coasts of each space.
 edges = np.stack(np.nonzero(BOARD.links))
 broken = BOARD.links[edges[0], edges[1]] == BROKEN
 coasts = (BOARD.coasts[:, None] >> np.arange(len(BOARD.zones))) & 1
 
-# What changes: the first parts of the observation have one number for each space, the others describe the game as a whole.
+# Variable: the first parts of the observation have one number per space, the others are global features.
 envs, rng = vector_env(16, level="4211"), np.random.default_rng(0)
 obs, _ = envs.reset(seed=0)
-for _ in range(12):  # some random actions, to have something to look at
+for _ in range(12):  # random actions, to leave the initial position
     obs, *_ = envs.step((rng.random(obs["action_mask"].shape) * obs["action_mask"]).argmax(axis=1))
 names = [name for name, (rows, _) in BY_SPACE.items() for _ in range(rows)]
 by_space, whole = np.split(obs["observation"], [len(names) * SPACES], axis=1)
@@ -44,7 +44,7 @@ if find_spec("torch"):
     features, (source, target) = torch.from_numpy(nodes), torch.from_numpy(edges)
     kinds = torch.from_numpy(broken.astype(np.float32)).expand(len(nodes), -1).unsqueeze(2)
     messages = torch.relu(message(torch.cat([features[:, source], kinds], dim=2)))  # along each edge
-    received = torch.zeros(len(nodes), SPACES, 32).index_add(1, target, messages)  # added up at its target
-    logits = policy_head(torch.relu(update(torch.cat([features, received], dim=2)))).squeeze(2)  # of a move to each space
+    received = torch.zeros(len(nodes), SPACES, 32).index_add(1, target, messages)  # summed at the target of each edge
+    logits = policy_head(torch.relu(update(torch.cat([features, received], dim=2)))).squeeze(2)  # one per space to move to
     legal = torch.from_numpy(obs["action_mask"][:, MOVE : MOVE + SPACES]).bool()
     print(f"\nOne untrained step of message passing: {tuple(logits.shape)} logits, of which {int(legal.sum())} belong to legal moves")

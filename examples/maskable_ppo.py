@@ -1,6 +1,6 @@
-"""MaskablePPO of sb3-contrib learns an end-game: one border is left to secure. Takes less than a minute.
+"""MaskablePPO of sb3-contrib on an end-game with one border left to secure. Takes less than a minute.
 
-More steps: `python examples/maskable_ppo.py 2000000`. Whole games, which need many more: add `--level 5300`.
+Train longer with `python examples/maskable_ppo.py 2000000`. Train on full games, which needs many more steps, with `--level 5300`.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from tetrarchia_env import Game, outcome_name, sb3_vec_env
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_eval.statistics import wilson
 
-GAMMA = 1.0  # no discount: a win is a win, after however many decisions. The reward is given the same, or shaping would mislead
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 
 parser = argparse.ArgumentParser(description="Train a small network and measure it before and after.")
 parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
@@ -23,7 +23,7 @@ options = parser.parse_args()
 
 
 def end_game() -> dict[str, Any]:
-    """The start of an easy game, made easier: no Revolts yet, and all borders but SARMATIA are held."""
+    """Return the start of an easy game without Revolts in which all borders except SARMATIA are secured."""
     held = {
         "GAETVLIA": "maximian",
         "BRITANNIA": "constantius",
@@ -36,7 +36,7 @@ def end_game() -> dict[str, Any]:
 
 
 def measure(model: MaskablePPO, games: int = 500) -> str:
-    """How it plays: the first game of every environment, since short games would be over-counted among all."""
+    """Return the win rate in the first game of every environment; counting all games would favor short ones."""
     env = sb3_vec_env(games, seed=1_000_000, **rules)
     obs, ends = env.reset(), {}
     while len(ends) < games:
@@ -48,7 +48,7 @@ def measure(model: MaskablePPO, games: int = 500) -> str:
     return f"wins {rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%}) of {games} games, {borders:.2f} of 6 borders at the end"
 
 
-torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+torch.set_num_threads(1)  # the network is too small to benefit from more threads
 rules: dict[str, Any] = {"actions": "base", **({"level": options.level} if options.level else {"initial_states": [end_game()]})}
 env = sb3_vec_env(64, seed=0, reward="shaped", gamma=GAMMA, **rules)
 model = MaskablePPO("MlpPolicy", env, learning_rate=1e-3, n_steps=32, batch_size=512, n_epochs=8, gamma=GAMMA, ent_coef=0.01, seed=0)

@@ -1,6 +1,6 @@
-"""Your own agent, compared with `greedy` and `random` on the same seeds. Takes seconds.
+"""A custom agent, compared with `greedy` and `random` on the same seeds. Takes seconds.
 
-An agent has one method, `act`. It decides for many games at once, so it is written for arrays.
+An agent implements one method, `act`, which chooses actions for a batch of games.
 """
 
 import numpy as np
@@ -12,28 +12,28 @@ from tetrarchia_env.constants import ATTACK, END, MOVE, SECURE, SPACES, SUBDUE
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_eval.analysis import compare_games, corrected, summarize
 
-BORDERS = slice(BOARD.borders.min(), SPACES)  # the last ids
+BORDERS = slice(BOARD.borders.min(), SPACES)  # borders have the last ids
 DISTANCES = np.where(np.eye(SPACES), 0, np.where(BOARD.links, 1, SPACES))
-for middle in range(SPACES):  # from links to distances between any two spaces (Floyd and Warshall)
+for middle in range(SPACES):  # shortest distances between all spaces (Floyd-Warshall algorithm)
     DISTANCES = np.minimum(DISTANCES, DISTANCES[:, [middle]] + DISTANCES[middle])
 
 
 class Firefighter(Agent):
-    """Goes to the nearest Revolt, or border that can be secured, and does there what is to be done."""
+    """Agent that goes to the nearest Revolt or securable border, subdues or secures there, and attacks if victory is likely."""
 
     def act(self, games, masks, env_ids):
-        """Every action gets a number, and the highest of the legal ones is done."""
+        """Return the legal action with the highest value in each game."""
         obs = observe(games).view(OBSERVATION)[:, 0]
         here, goals = obs["figure"][:, 0], obs["revolt"][:, 0] > 0
         no_revolt, no_token = obs["region_revolts"][:, 1:] == 0, obs["token"][..., BORDERS].sum(axis=1) == 0
         goals[:, BORDERS] = no_revolt & no_token  # borders that can be secured (R4.5)
         away = np.where(goals[:, None], DISTANCES, SPACES).min(axis=2)  # steps from each space to the nearest goal
         values = np.zeros(masks.shape)
-        values[:, SECURE] = 300 * here[:, BORDERS].any(axis=1)  # tokens are few: only for borders
-        values[:, ATTACK : ATTACK + SPACES] = 200 * (obs["attack"][:, 0] > 0.6)  # only a likely victory
+        values[:, SECURE] = 300 * here[:, BORDERS].any(axis=1)  # tokens are scarce: use them only for borders
+        values[:, ATTACK : ATTACK + SPACES] = 200 * (obs["attack"][:, 0] > 0.6)  # only if victory is likely
         values[:, SUBDUE] = 100
         values[:, MOVE : MOVE + SPACES] = 90 - away
-        values[:, END] = 90.5 - (here * away).sum(axis=1)  # better than a move that leads no nearer
+        values[:, END] = 90.5 - (here * away).sum(axis=1)  # better than a move that does not approach a goal
         return np.where(masks, values, -1).argmax(axis=1)
 
 

@@ -1,6 +1,6 @@
-"""Random play in PettingZoo: four agents, one for each Emperor, legal actions only. Takes seconds.
+"""Random legal play with the PettingZoo API: four agents, one for each Emperor. Takes seconds.
 
-An agent acts several times in a row during its turn. The action mask contains its legal actions.
+An agent acts several times in a row during its turn. The action mask marks its legal actions.
 """
 
 from collections import Counter
@@ -14,11 +14,11 @@ GAMES, TURNS_SHOWN = 20, 8
 
 env = tetrarchia_env.env(level="4200")
 for number, emperor in enumerate(env.possible_agents):
-    env.action_space(emperor).seed(number)  # the choices; reset(seed=...) fixes the dice
+    env.action_space(emperor).seed(number)  # seeds the sampled actions; reset(seed=...) seeds the dice
 
 
 def play(seed: int) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    """One game: who did what, and how it ended."""
+    """Play one game; return the actions as pairs of agent and text, and the final info."""
     env.reset(seed=seed)
     told = []
     for agent in env.agent_iter():

@@ -1,7 +1,7 @@
-"""AgileRL: its PPO on `vector_env` with the mask in the info, where AgileRL looks for it. Takes less than two minutes.
+"""AgileRL's PPO on `vector_env` with the mask in the info, where AgileRL reads it. Takes less than two minutes.
 
-One policy plays all four Emperors. With the mask in the observation (our default) AgileRL would take it for something to learn from, and
-would choose illegal actions. Evolution (`train_on_policy` with mutations) takes the same environment, and many such agents.
+One policy plays all four Emperors. If the mask were in the observation (our default), AgileRL would treat it as an input of the network
+and choose illegal actions. Evolutionary training (`train_on_policy` with mutations) works with the same environment.
 """
 
 import argparse
@@ -16,19 +16,19 @@ from gymnasium.vector import AutoresetMode, VectorWrapper
 
 from tetrarchia_env import vector_env
 
-GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 NETWORK = {"encoder_config": {"hidden_size": [128]}, "head_config": {"hidden_size": [64]}}
 
 
 class Counted(VectorWrapper):
-    """Adds up what the environment gives and refuses."""
+    """Vector wrapper that sums the rewards and counts the illegal actions."""
 
     def __init__(self, env: Any, counts: Counts) -> None:
         super().__init__(env)
         self.counts = counts
 
     def step(self, actions: Any) -> Any:
-        """One action in each game."""
+        """Play one action in each game."""
         result = self.env.step(actions)
         self.counts.given += result[1].sum()
         self.counts.illegal += int(result[4]["illegal_action"].sum())
@@ -36,7 +36,7 @@ class Counted(VectorWrapper):
 
 
 def train(steps: int, num_envs: int, seed: int, counts: Counts) -> PPO:
-    """Rollouts and updates in turn, as AgileRL's own `train_on_policy` does for each agent of its population."""
+    """Alternate rollouts and updates, as AgileRL's `train_on_policy` does for each agent of its population."""
     rules = {"initial_states": [END_GAME], "reward": "shaped", "gamma": GAMMA}
     env = Counted(vector_env(num_envs, mask="info", actions="base", autoreset_mode=AutoresetMode.SAME_STEP, **rules), counts)
     agent = PPO(
@@ -52,7 +52,7 @@ def train(steps: int, num_envs: int, seed: int, counts: Counts) -> PPO:
         gamma=GAMMA,
         gae_lambda=1.0,
         ent_coef=0.03,
-        target_kl=0.02,  # AgileRL's defaults of these three learn it in every second run only
+        target_kl=0.02,  # with AgileRL's defaults of the last three options only half of the runs learn
     )
     obs, info = env.reset(seed=seed)
     done, scores = [False] * num_envs, [0.0] * num_envs
@@ -65,7 +65,10 @@ def train(steps: int, num_envs: int, seed: int, counts: Counts) -> PPO:
 
 
 def mend_advantages(agent: PPO, obs: Any, info: dict[str, Any], done: Any) -> None:
-    """AgileRL 2.58 looks one step too late for the end of a game: its reward would reach the last action alone, and the next game too."""
+    """Recompute the advantages, because AgileRL 2.58 applies the end-of-game flags one step late.
+
+    Without this, the final reward would reach only the last action, which would also be credited with the value of the next game.
+    """
     ends = agent.rollout_buffer.buffer["dones"]
     ends[1:] = ends[:-1].clone()
     _, _, _, values = agent.get_action(obs, action_mask=info["action_mask"])
@@ -73,7 +76,7 @@ def mend_advantages(agent: PPO, obs: Any, info: dict[str, Any], done: Any) -> No
 
 
 def count(agent: PPO, counts: Counts) -> None:
-    """What reached the learner."""
+    """Count the steps and rewards that the learner receives."""
     kept = agent.rollout_buffer.buffer
     counts.steps += kept["rewards"].numel()
     counts.learned += float(kept["rewards"].sum())
@@ -81,21 +84,21 @@ def count(agent: PPO, counts: Counts) -> None:
 
 
 def policy_of(agent: PPO) -> Policy:
-    """Its own choices, drawn as in training."""
+    """Return a policy that samples actions as in training."""
     width = int(agent.action_space.n)
     return lambda obs, masks, agents: agent.get_action(obs, action_mask=masks[:, :width])[0]
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--timesteps", type=int, default=60_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=64, help="played side by side")
     parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
-    np.random.seed(options.seed)  # noqa: NPY002 (AgileRL shuffles with it)
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    np.random.seed(options.seed)  # noqa: NPY002 (AgileRL shuffles with the global generator)
+    torch.set_num_threads(1)  # the network is too small to benefit from more threads
     counts = Counts()
     agent = train(options.timesteps, options.num_envs, options.seed, counts)
     print(f"random: {measure(random_policy())}")

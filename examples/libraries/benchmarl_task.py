@@ -1,7 +1,7 @@
-"""BenchMARL: the task, and short runs of MAPPO, IPPO and QMIX on it. Each takes less than two minutes.
+"""A BenchMARL task, and short runs of MAPPO, IPPO and QMIX on it. Each takes less than two minutes.
 
-In BenchMARL all agents act at every step. Three of our four have nothing to decide: their one legal id has probability 1, so no gradient.
-`python examples/libraries/benchmarl_task.py --algorithm qmix`; longer with `--timesteps`, whole games with `--level 5300`.
+In BenchMARL all agents act at every step. The three agents that do not act have a single legal action; it has probability 1 and causes no
+gradient. Choose an algorithm with `--algorithm qmix`, train longer with `--timesteps`, and train on full games with `--level 5300`.
 """
 
 import argparse
@@ -28,52 +28,51 @@ from tetrarchia_env.constants import EMPERORS
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
 from tetrarchia_env.envs.rewards import ShapedReward
 
-GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 GROUP = "emperors"
 ALGORITHMS = {"mappo": MappoConfig, "ippo": IppoConfig, "qmix": QmixConfig}
 
 
 class TetrarchiaTask(PettingZooClass):
-    """BenchMARL's PettingZoo task for this game; all four Emperors are one group, so that they share a policy and QMIX can mix them."""
+    """BenchMARL task of this game; all four Emperors form one group, so that they share a policy and QMIX can mix them."""
 
     def get_env_fun(self, num_envs: int, continuous_actions: bool, seed: int | None, device: Any) -> Callable[[], EnvBase]:
-        """One game; BenchMARL puts several side by side."""
+        """Return a function that creates one game; BenchMARL runs several in parallel."""
         return lambda: PettingZooWrapper(self.make(), group_map={GROUP: list(EMPERORS)}, categorical_actions=True, seed=seed, device=device)
 
     def make(self) -> TetrarchiaParallel:
-        """The parallel environment that the configuration asks for."""
+        """Return the parallel environment of the configuration."""
         level, reward = self.config["level"], Recorded(ShapedReward(GAMMA) if self.config["level"] else BorderReward())
         self.config["rewards"].append(reward)
         aec = env(level=level, reward=reward) if level else FromFourBorders(env(**RULES, reward=reward))
         return TetrarchiaParallel(aec)
 
     def supports_discrete_actions(self) -> bool:
-        """All that there are."""
         return True
 
     def max_steps(self, env: EnvBase) -> int:
-        """Of an evaluation."""
+        """Return the maximum number of steps of an evaluation episode."""
         return 10_000
 
     def has_render(self, env: EnvBase) -> bool:
-        """Not here: that needs the extra `render`, whose av is newer than BenchMARL allows."""
+        """Return False: rendering needs the extra `render`, whose version of av is newer than BenchMARL allows."""
         return False
 
 
 class Count(Callback):
-    """What the learner is about to learn from."""
+    """Callback that counts the collected steps and rewards."""
 
     def __init__(self, rewards: list[Recorded]) -> None:
         super().__init__()
         self.rewards, self.counts = rewards, Counts()
 
     def on_setup(self) -> None:
-        """The steps so far were TorchRL's, to see what there is."""
+        """Discard the rewards of the steps in which TorchRL inspected the environment."""
         for reward in self.rewards:
             reward.given = 0.0
 
     def on_batch_collected(self, batch: TensorDict) -> None:
-        """Idle rows are fake only if there was something to choose in them."""
+        """Count a batch; rows of waiting agents are fake only if they had a choice."""
         own, acting = batch[GROUP], batch[GROUP, "info", "agent"].long()
         masks, is_idle = own["action_mask"], acting.reshape(*batch.shape, len(EMPERORS)) != torch.arange(len(EMPERORS))
         paid = batch["next", GROUP, "reward"]
@@ -86,7 +85,7 @@ class Count(Callback):
 
 
 def configure(options: argparse.Namespace, folder: str) -> ExperimentConfig:
-    """BenchMARL's defaults, but for a run of minutes."""
+    """Return BenchMARL's defaults, changed for a run of a few minutes."""
     config = ExperimentConfig.get_from_yaml()
     config.gamma, config.lr, config.max_n_frames = GAMMA, options.lr, options.timesteps
     config.on_policy_collected_frames_per_batch = config.off_policy_collected_frames_per_batch = options.batch_size
@@ -94,13 +93,13 @@ def configure(options: argparse.Namespace, folder: str) -> ExperimentConfig:
     config.on_policy_minibatch_size, config.on_policy_n_minibatch_iters = 128, 10
     config.off_policy_n_optimizer_steps, config.off_policy_train_batch_size, config.off_policy_memory_size = 60, 128, 20_000
     config.soft_target_update, config.hard_target_update_frequency = False, 60
-    config.exploration_eps_end, config.exploration_anneal_frames = 0.05, options.timesteps // 2  # BenchMARL's own is for millions of frames
+    config.exploration_eps_end, config.exploration_anneal_frames = 0.05, options.timesteps // 2  # the default is for millions of frames
     config.evaluation, config.render, config.loggers, config.create_json, config.save_folder = False, False, [], False, folder
     return config
 
 
 def train(options: argparse.Namespace, folder: str) -> tuple[Policy, Counts]:
-    """The policy and the counts."""
+    """Run the experiment; return the policy and the counts."""
     rewards: list[Recorded] = []
     count = Count(rewards)
     model = MlpConfig(num_cells=[128, 128], activation_class=torch.nn.Tanh, layer_class=torch.nn.Linear)
@@ -118,7 +117,7 @@ def train(options: argparse.Namespace, folder: str) -> tuple[Policy, Counts]:
 
 
 def best_of(policy: Any) -> Policy:
-    """What the group's policy likes best, for the one who acts; it looks at each Emperor's own observation only."""
+    """Return a policy that plays the acting agent's most probable action; the network sees only that agent's observation."""
 
     @torch.no_grad()
     def choose(obs: Any, masks: Any, agents: Any) -> Any:
@@ -132,7 +131,7 @@ def best_of(policy: Any) -> Policy:
 
 
 def parse() -> argparse.Namespace:
-    """The options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--algorithm", choices=list(ALGORITHMS), default="mappo", help="of BenchMARL")
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
@@ -144,9 +143,9 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     options = parse()
-    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    torch.set_num_threads(1)  # the networks are too small to benefit from more threads
     with tempfile.TemporaryDirectory() as folder:
         policy, counts = train(options, str(Path(folder)))
     rules: dict[str, Any] = {"level": options.level} if options.level else {"initial_states": [FOUR_BORDERS]}

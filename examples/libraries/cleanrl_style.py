@@ -1,8 +1,8 @@
-"""PPO in plain PyTorch, as CleanRL writes it, on `vector_env`. Takes less than two minutes.
+"""PPO in plain PyTorch on `vector_env`, in the style of CleanRL. Takes less than two minutes.
 
-The names are CleanRL's. What differs from its `ppo.py`: the mask of the legal actions, games that end and restart in the same step
-(with NEXT_STEP, Gymnasium's default, the step between two games would be a fake transition), and no discount. PPO: Schulman et al. 2017
-(arXiv:1707.06347); masks: Huang and Ontañón 2020 (arXiv:2006.14171). Whole games: `--level 5300 --total-timesteps 20000000`.
+The names are CleanRL's. Differences to its `ppo.py`: an action mask, autoreset in the same step (with NEXT_STEP, Gymnasium's default, the
+reset step would be a fake transition), and no discount. PPO: Schulman et al. 2017 (arXiv:1707.06347); action masks: Huang and Ontañón 2020
+(arXiv:2006.14171). Train on full games with `--level 5300 --total-timesteps 20000000`.
 """
 
 import argparse
@@ -22,16 +22,16 @@ from tetrarchia_env import vector_env
 
 @dataclass(frozen=True)
 class Args:
-    """The options, by CleanRL's names."""
+    """Options with the names of CleanRL."""
 
-    level: str = ""  # whole games of this level; if not given, the end-game
+    level: str = ""  # full games of this level; if empty, the end-game
     total_timesteps: int = 60_000
     num_envs: int = 64
     num_steps: int = 32
     num_minibatches: int = 4
     update_epochs: int = 8
     learning_rate: float = 1e-3
-    gamma: float = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+    gamma: float = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
     gae_lambda: float = 0.95
     clip_coef: float = 0.2
     ent_coef: float = 0.01
@@ -41,7 +41,7 @@ class Args:
 
 
 class Policy(nn.Module):
-    """Actor and critic, each a small network of its own."""
+    """Actor and critic as two separate small networks."""
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
@@ -50,16 +50,16 @@ class Policy(nn.Module):
         nn.init.orthogonal_(self.actor[-1].weight, 0.01)
 
     def distribution(self, obs: Tensor, masks: Tensor) -> Categorical:
-        """Chances of the legal actions; an illegal one has none, and gets no gradient."""
+        """Return the distribution over legal actions; illegal actions have probability 0 and no gradient."""
         return Categorical(logits=self.actor(obs).masked_fill(~masks, -1e8))
 
     def value(self, obs: Tensor) -> Tensor:
-        """What is expected from here on."""
+        """Return the value estimate of each row."""
         return self.critic(obs).squeeze(-1)
 
 
 class Rollout:
-    """Return `num_steps` steps of all environments, and the state to continue from."""
+    """Buffer of `num_steps` steps of all environments, and the observation to continue from."""
 
     def __init__(self, args: Args, envs: Any, counts: Counts) -> None:
         self.args, self.envs, self.counts = args, envs, counts
@@ -73,7 +73,7 @@ class Rollout:
 
     @torch.no_grad()
     def collect(self, policy: Policy) -> None:
-        """Play on. The next observation may be another Emperor's: one policy plays all four, so it is the next one all the same."""
+        """Play `num_steps` steps; one policy plays all four Emperors, so the acting agent may change between steps."""
         for t in range(self.args.num_steps):
             self.obs[t] = torch.from_numpy(self.next["observation"])
             self.masks[t] = torch.from_numpy(self.next["action_mask"].astype(bool))
@@ -83,7 +83,7 @@ class Rollout:
             self.next, rewards, terminated, truncated, infos = self.envs.step(self.actions[t].numpy())
             self._count(t, rewards, terminated | truncated, infos)
             self.rewards[t], self.ends[t] = torch.from_numpy(rewards), torch.from_numpy(terminated | truncated)
-            for i in np.flatnonzero(truncated):  # not lost and not won: what was still to be expected is not 0
+            for i in np.flatnonzero(truncated):  # a truncated game has no result: bootstrap from the value
                 self.rewards[t, i] += self.args.gamma * policy.value(torch.from_numpy(infos["final_obs"][i]["observation"]))
 
     def _count(self, t: int, rewards: Any, ends: Any, infos: dict[str, Any]) -> None:
@@ -98,7 +98,7 @@ class Rollout:
 
     @torch.no_grad()
     def advantages(self, policy: Policy) -> Tensor:
-        """Generalized advantage estimation (Schulman et al. 2015, arXiv:1506.02438); a game's end cuts it."""
+        """Return generalized advantage estimates (Schulman et al. 2015, arXiv:1506.02438), cut at the end of a game."""
         found, last = torch.zeros_like(self.rewards), torch.zeros(self.args.num_envs)
         next_value = policy.value(torch.from_numpy(self.next["observation"]))
         for t in reversed(range(self.args.num_steps)):
@@ -110,7 +110,7 @@ class Rollout:
 
 
 def loss(args: Args, policy: Policy, batch: dict[str, Tensor], rows: Tensor) -> Tensor:
-    """PPO's, for some rows of the rollout."""
+    """Return the PPO loss of some rows of the rollout."""
     obs, masks, actions = batch["obs"][rows], batch["masks"][rows], batch["actions"][rows]
     chances, advantages = policy.distribution(obs, masks), batch["advantages"][rows]
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
@@ -121,7 +121,7 @@ def loss(args: Args, policy: Policy, batch: dict[str, Tensor], rows: Tensor) -> 
 
 
 def update(args: Args, policy: Policy, optimizer: torch.optim.Optimizer, rollout: Rollout) -> None:
-    """Some epochs over one rollout."""
+    """Train for `update_epochs` epochs on one rollout."""
     advantages = rollout.advantages(policy)
     kept = {"obs": rollout.obs, "masks": rollout.masks, "actions": rollout.actions, "logprobs": rollout.logprobs}
     batch = {name: values.flatten(0, 1) for name, values in kept.items()}
@@ -135,12 +135,12 @@ def update(args: Args, policy: Policy, optimizer: torch.optim.Optimizer, rollout
 
 
 def rules(args: Args) -> dict[str, Any]:
-    """The game to learn."""
+    """Return the arguments of `vector_env` for the game to learn."""
     return {"actions": "base", **({"level": args.level} if args.level else {"initial_states": [END_GAME]})}
 
 
 def train(args: Args) -> tuple[Policy, Counts]:
-    """The whole run."""
+    """Train for `total_timesteps` steps; return the policy and the counts."""
     torch.manual_seed(args.seed)
     envs = RecordEpisodeStatistics(
         vector_env(args.num_envs, **rules(args), autoreset_mode=AutoresetMode.SAME_STEP, reward="shaped", gamma=args.gamma)
@@ -157,12 +157,12 @@ def train(args: Args) -> tuple[Policy, Counts]:
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     for field in fields(Args):
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=field.default, help=" ")
     args = Args(**vars(parser.parse_args()))
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    torch.set_num_threads(1)  # the network is too small to benefit from more threads
     policy, counts = train(args)
     print(f"random: {measure(random_policy(), **rules(args))}")
     print(f"after {counts.steps:,} steps: {measure(best(policy.actor), **rules(args))}")

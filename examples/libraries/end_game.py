@@ -1,6 +1,7 @@
-"""The end-game that the examples of this folder learn within a minute, and the measurement of their win rate.
+"""An end-game that the examples of this folder learn within a minute, and a function that measures their win rate.
 
-It is the start of an easy game without Revolts in which all borders except SARMATIA are held. Random play wins one game in eleven.
+The position is the start of an easy game without Revolts in which all borders except SARMATIA are secured. Random play wins one game in
+eleven.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ TOKENS = {"tokens": HELD, "supply": {"diocletian": 3, "galerius": 4, "constantiu
 END_GAME = Game(level=LEVEL, seed=0).snapshot() | TOKENS  # for vector_env(initial_states=[END_GAME])
 
 Ints = NDArray[np.int64]
-Policy = Callable[[NDArray[np.float32], NDArray[np.int8], Ints], Ints]  # observations, masks and agents to act: the actions
+Policy = Callable[[NDArray[np.float32], NDArray[np.int8], Ints], Ints]  # from observations, masks and acting agents to actions
 
 
 class FromEndGame(BaseWrapper):
@@ -53,12 +54,12 @@ class Counts:
     learned: float = 0.0  # the same rewards as received by the learner
 
     def __str__(self) -> str:
-        lost = abs(self.given - self.learned) > 1e-4 * max(1.0, abs(self.given))  # float32 along the way
+        lost = abs(self.given - self.learned) > 1e-4 * max(1.0, abs(self.given))  # tolerance for float32
         return f"illegal actions: {self.illegal}, fake transitions: {self.fake}, lost rewards: {self.given - self.learned if lost else 0:g}"
 
 
 def best(*logits: Callable[[torch.Tensor], torch.Tensor]) -> Policy:
-    """Return a policy that plays the legal action with the highest logit, of one network for all agents or of one for each."""
+    """Return a policy that plays the legal action with the highest logit; pass one network for all agents or one per agent."""
 
     @torch.no_grad()
     def choose(obs: NDArray[np.float32], masks: NDArray[np.int8], agents: Ints) -> Ints:
@@ -78,7 +79,7 @@ def random_policy(seed: int = 0) -> Policy:
 def measure(policy: Policy, games: int = 500, **rules: Any) -> str:
     """Return the win rate of a policy in the first game of every environment; counting all games would favor short ones.
 
-    The seeds differ from those of training. `rules` are arguments of `vector_env` for another game than the end-game.
+    The seeds differ from those of training. `rules` are arguments of `vector_env` that replace the end-game.
     """
     envs = vector_env(games, **(rules or {"initial_states": [END_GAME]}))
     obs, infos = envs.reset(seed=1_000_000)

@@ -1,7 +1,7 @@
-"""Minari: games of `ppo` and `planner` recorded, loaded again, and a policy cloned from them. Takes less than two minutes.
+"""Minari datasets of games of `ppo` and `planner`, and a policy cloned from them. Takes less than two minutes.
 
-The dataset has what Gymnasium's API gives, with the mask in the info of each step. Behaviour cloning: Pomerleau 1991. More:
-`--games 400 --level 4200`; `--keep` leaves the dataset where Minari keeps its own (`minari list local`).
+The datasets contain the data of the Gymnasium API, with the action mask in the info of each step. Behaviour cloning: Pomerleau 1991. Record
+more games with `--games 400 --level 4200`; `--keep` keeps the datasets in Minari's folder (`minari list local`).
 """
 
 import argparse
@@ -21,13 +21,13 @@ from tetrarchia_agents import TeamPolicy, make_agent, rollout
 
 Decisions = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NAME = "tetrarchia/{level}/{agent}-v0"
-AUTHOR = "the one who runs this"  # Minari warns of datasets without
+AUTHOR = "the one who runs this"  # Minari warns about datasets without an author
 AGENTS = ("ppo", "planner")
-ONLY = np.array([0])  # the one game of the environment
+ONLY = np.array([0])  # index of the environment's single game
 
 
 def record(agent: str, level: str, games: int, counts: Counts) -> None:
-    """Play them with Minari's collector around the environment."""
+    """Play games with an agent and save them as a Minari dataset."""
     env = DataCollector(gymnasium.make("Tetrarchia-v0", level=level, mask="info", illegal="raise"), record_infos=True)
     policy = TeamPolicy([make_agent(agent)] * 4, 1)
     for seed in range(games):
@@ -47,7 +47,7 @@ def record(agent: str, level: str, games: int, counts: Counts) -> None:
 
 
 def wins(agent: str, dataset: MinariDataset, level: str) -> str:
-    """Of the recorded games, and of the same seeds played by the arena: the same games, or something was lost on the way."""
+    """Compare the recorded wins with those of `rollout` on the same seeds; they must agree."""
     recorded = [episode.rewards[-1] == 1 for episode in dataset.iterate_episodes()]
     played = [result.won for result in rollout(agent, len(recorded), level=level)]
     same = sum(one == other for one, other in zip(recorded, played, strict=True))
@@ -55,7 +55,7 @@ def wins(agent: str, dataset: MinariDataset, level: str) -> str:
 
 
 def decisions(dataset: MinariDataset, counts: Counts) -> list[Decisions]:
-    """Observations, masks and what was done, game by game; the last observation and mask of a game have no action."""
+    """Return observations, masks and actions of each game, without the final observation and mask, which have no action."""
     games = []
     for episode in dataset.iterate_episodes():
         masks = episode.infos["action_mask"][:-1]
@@ -67,13 +67,13 @@ def decisions(dataset: MinariDataset, counts: Counts) -> list[Decisions]:
 
 
 def joined(games: list[Decisions]) -> Decisions:
-    """Of all games, one after the other."""
+    """Concatenate the decisions of all games."""
     obs, masks, actions = (torch.cat(column) for column in zip(*games, strict=True))
     return obs, masks, actions
 
 
 def clone(obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor, epochs: int) -> nn.Sequential:
-    """A network that does what was done, among the legal actions."""
+    """Return a network trained to predict the recorded action among the legal ones."""
     network = nn.Sequential(nn.Linear(obs.shape[1], 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, masks.shape[1]))
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, weight_decay=1e-5)
     for _ in range(epochs):
@@ -86,14 +86,14 @@ def clone(obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor, epochs:
 
 
 def agreement(policy: Policy, obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor) -> str:
-    """How often it does what was done, and how often random play would."""
+    """Return how often the policy chooses the recorded action, and how often random play would."""
     chosen = policy(obs.numpy(), masks.numpy().astype(np.int8), np.zeros(len(obs), dtype=np.int64))
     same, chance = (chosen == actions.numpy()).mean(), (1 / masks.sum(dim=1)).mean()
     return f"does the same in {same:.1%} of {len(obs):,} decisions of games it has not seen (by chance {chance:.1%})"
 
 
 def main() -> None:
-    """Record, load, clone and measure."""
+    """Record and load the datasets, clone a policy and measure it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=100, help="of each agent, a fifth of them to test the clone on")
     parser.add_argument("--level", default="5300", help="of the games")
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="keep the dataset")
     options = parser.parse_args()
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    torch.set_num_threads(1)  # the network is too small to benefit from more threads
     counts = Counts()
     with tempfile.TemporaryDirectory() as folder:
         if not options.keep:
@@ -115,7 +115,7 @@ def main() -> None:
     unseen = options.games // 5
     policy = best(clone(*joined([game for agent in AGENTS for game in games[agent][unseen:]]), options.epochs))
     print(f"clone {agreement(policy, *joined([game for agent in AGENTS for game in games[agent][:unseen]]))}")
-    rules = {"level": options.level, "max_turns": 100}  # a clone may go to and fro for ever
+    rules = {"level": options.level, "max_turns": 100}  # a clone may move back and forth forever
     print(f"random: {measure(random_policy(), games=200, **rules)}")
     print(f"clone of {counts.steps:,} steps: {measure(policy, games=200, **rules)}")
     print(counts)

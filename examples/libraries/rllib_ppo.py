@@ -1,8 +1,8 @@
-"""RLlib's new API stack: PPO with action masks, one policy for all Emperors or four, remote runners if wanted. Takes less than two minutes.
+"""PPO with action masks on RLlib's new API stack, with one shared policy or one per Emperor. Takes less than two minutes.
 
-RLlib's own PettingZooEnv gives an observation only to the acting agent, so there are no fake transitions; RLlib keeps an
-idle agent's rewards until it acts again. Our network is the RLModule.
-Larger: `python examples/libraries/rllib_ppo.py --policies four --num-env-runners 2 --level 5300 --timesteps 5000000 --network gnn`.
+RLlib's PettingZooEnv passes observations only to the acting agent, so there are no fake transitions. RLlib accumulates the rewards of a
+waiting agent until it acts again. The RLModule contains this project's network. A larger run with remote runners:
+`python examples/libraries/rllib_ppo.py --policies four --num-env-runners 2 --level 5300 --timesteps 5000000 --network gnn`.
 """
 
 import argparse
@@ -27,36 +27,36 @@ from tetrarchia_agents.network_config import KINDS, NetworkConfig
 from tetrarchia_env import env
 from tetrarchia_env.constants import ACTIONS, EMPERORS
 
-GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 SHARED = "shared"
 
 
 class Ledger(BaseWrapper):
-    """Writes down who acted and what the step paid, to compare with what RLlib learns from."""
+    """Wrapper that records the acting agent and reward of each step, for comparison with the data that RLlib learns from."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game, a new page."""
+        """Start a new game and clear the records."""
         super().reset(seed, options)
         self.entries: list[tuple[str, float]] = []
 
     def step(self, action: int | None) -> None:
-        """One decision; `None` is the farewell of an agent whose game is over."""
+        """Play one action; `None` removes an agent whose game is over."""
         agent = self.agent_selection
         super().step(action)
         if action is not None:
             self.entries.append((agent, self.unwrapped.rewards[agent]))
 
     def given(self) -> float:
-        """The reward of all four agents, for each from its first decision on."""
+        """Return the sum of the rewards of all agents, each from its first decision on."""
         agents = [agent for agent, _ in self.entries]
         return sum(reward for agent in set(agents) for _, reward in self.entries[agents.index(agent) :])
 
 
 class MaskedNetwork(TorchRLModule, ValueFunctionAPI):
-    """The network of this project; an illegal action gets a logit that no sampling meets."""
+    """RLModule with the network of this project; illegal actions get a logit so low that they are never sampled."""
 
     def setup(self) -> None:
-        """RLlib adds its own options to those given, so ours have a separate key."""
+        """Create the network; RLlib adds its own options to `model_config`, so ours have a separate key."""
         self.network = make_network(NetworkConfig(**self.model_config["network"]))
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -65,18 +65,18 @@ class MaskedNetwork(TorchRLModule, ValueFunctionAPI):
         return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(obs["action_mask"] == 0, -1e8)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
-        """What is expected from here on."""
+        """Return the value estimate of each row."""
         return self.network.values(batch[Columns.OBS]["observation"])
 
 
 def make_env(config: dict[str, Any]) -> PettingZooEnv:
-    """Runs in every runner: importing `tetrarchia_env` there is what makes the environment known there."""
+    """Return the environment; called in every runner."""
     level = config.get("level")
     return PettingZooEnv(Ledger(env(level=level, reward="shaped", gamma=GAMMA) if level else four_borders_env()))
 
 
 def count(env_runner: Any, metrics_logger: Any, samples: list[Any], **_: Any) -> None:
-    """Called with all that a runner sends to the learner: one whole game."""
+    """Count the steps and rewards of one complete game that a runner sends to the learner."""
     ledger = env_runner.env.envs[0].unwrapped.env
     agents = [agent for game in samples for agent in game.agent_episodes.values()]
     learned_from = [(agent.get_observations(t), agent.get_actions(t)) for agent in agents for t in range(len(agent))]
@@ -92,14 +92,14 @@ def count(env_runner: Any, metrics_logger: Any, samples: list[Any], **_: Any) ->
 
 
 def configure(options: argparse.Namespace) -> PPOConfig:
-    """PPO (Schulman et al. 2017, arXiv:1707.06347) with the masks in the module."""
+    """Return the configuration of PPO (Schulman et al. 2017, arXiv:1707.06347); the module applies the masks."""
     policies = list(EMPERORS) if options.policies == "four" else [SHARED]
     network = {"kind": options.network, "actions": ACTIONS, "hidden_dim": options.hidden_dim}
     return (
         PPOConfig()
         .environment("tetrarchia", env_config={"level": options.level})
-        # Whole games, and one at a time in a runner: of a game that is cut, RLlib drops the last step of every agent who waits, and with
-        # several games at once it keeps those that end first.
+        # Complete games, one at a time per runner: RLlib drops the last step of every waiting agent when it cuts a game, and with several
+        # games at once it would prefer those that end first.
         .env_runners(num_env_runners=options.num_env_runners, num_envs_per_env_runner=1, batch_mode="complete_episodes")
         .multi_agent(policies=set(policies), policy_mapping_fn=lambda agent, *_, **__: agent if agent in policies else SHARED)
         .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedNetwork, model_config={"network": network}))
@@ -117,7 +117,7 @@ def configure(options: argparse.Namespace) -> PPOConfig:
 
 
 def train(options: argparse.Namespace) -> tuple[list[MaskedNetwork], Counts]:
-    """The policies, in turn order, and the counts."""
+    """Train; return the policies in turn order and the counts."""
     register_env("tetrarchia", make_env)
     algorithm = configure(options).build_algo()
     counts = Counts()
@@ -132,7 +132,7 @@ def train(options: argparse.Namespace) -> tuple[list[MaskedNetwork], Counts]:
 
 
 def parse() -> argparse.Namespace:
-    """The options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--policies", choices=["shared", "four"], default="shared", help="one for all Emperors, or one for each")
     parser.add_argument("--num-env-runners", type=int, default=0, help="processes that play; 0: this one")
@@ -147,11 +147,11 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     options = parse()
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    torch.set_num_threads(1)  # the network is too small to benefit from more threads
     if options.address:
-        ray.init(options.address, runtime_env={"working_dir": str(Path(__file__).parent)})  # so that runners find these files
+        ray.init(options.address, runtime_env={"working_dir": str(Path(__file__).parent)})  # makes these files available to the runners
     else:
         ray.init(num_cpus=1 + options.num_env_runners, include_dashboard=False)
     policies, counts = train(options)

@@ -1,7 +1,7 @@
-"""Tianshou: four policies learn with PPO, one for each Emperor, from PettingZoo's AEC API. Takes less than two minutes.
+"""Tianshou's PPO on PettingZoo's AEC API, with one policy per Emperor. Takes less than two minutes.
 
-Tianshou gives each agent only the steps at which it acted, so that an agent misses rewards of other agents' actions: at the end of a
-game, only the last actor learns the result. `OwnTransitions` corrects this.
+Tianshou passes to each agent only the steps at which it acted, so an agent misses the rewards of other agents' actions: at the end of a
+game, only the last acting agent learns the result. `OwnTransitions` corrects this.
 """
 
 import argparse
@@ -23,16 +23,16 @@ from torch import Tensor, nn
 
 from tetrarchia_env import raw_env
 
-GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
-    """Return a small network."""
+    """Return a small multilayer perceptron."""
     return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
 
 
 class MaskedActor(ActionReprNet[Any]):
-    """Tianshou's PPO does not look at the mask: the actor does."""
+    """Actor that applies the action mask, because Tianshou's PPO does not."""
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class MaskedActor(ActionReprNet[Any]):
 
 
 class Critic(nn.Module):
-    """The value network."""
+    """Value network."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def own_steps(batch: Batch, agent: str) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 class OwnTransitions(MultiAgentOnPolicyAlgorithm):
-    """Gives each agent all rewards until it acts again, and its own next observation instead of the next actor's."""
+    """Multi-agent algorithm in which an agent's transition has all rewards until it acts again, and its own next observation."""
 
     def __init__(self, counts: Counts, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -77,7 +77,7 @@ class OwnTransitions(MultiAgentOnPolicyAlgorithm):
     def _of(self, agent: str, batch: Any, buffer: Any, indices: NDArray[np.int64]) -> Any:
         acted, until = own_steps(batch, agent)
         if not len(acted):
-            return Batch()  # it did not act in any of these games
+            return Batch()  # the agent did not act in any of these games
         own, sums = batch[acted], np.append(0.0, batch.rew[:, self._dispatcher.agent_idx[agent]].cumsum())
         own.rew = sums[until + 1] - sums[acted]
         own.obs_next, own.terminated, own.truncated = batch.obs_next[until], batch.terminated[until], batch.truncated[until]
@@ -93,7 +93,7 @@ class OwnTransitions(MultiAgentOnPolicyAlgorithm):
 
 
 class Counted(FromEndGame):
-    """Sums the rewards of agents that acted in the game; the others cannot learn from theirs."""
+    """Wrapper that sums the rewards of agents that have acted in the game; other agents have no transition to learn from."""
 
     def __init__(self, env: Any, counts: Counts) -> None:
         super().__init__(env)
@@ -112,7 +112,7 @@ class Counted(FromEndGame):
 
 
 def learner(env: PettingZooEnv) -> PPO:
-    """Return the learner of one agent."""
+    """Return the PPO learner of one agent."""
     inputs, actions = env.observation_space["observation"].shape[0], int(env.action_space.n)
     policy = DiscreteActorPolicy(actor=MaskedActor(inputs, actions), action_space=env.action_space)
     optim = AdamOptimizerFactory(lr=1e-3)
@@ -120,7 +120,7 @@ def learner(env: PettingZooEnv) -> PPO:
 
 
 def train(steps: int, num_envs: int, seed: int, counts: Counts) -> OwnTransitions:
-    """Train with Tianshou's trainer; it collects whole games, so that no agent's last step misses its reward."""
+    """Train with Tianshou's trainer on complete games, so that every agent's last step has its reward."""
 
     def make() -> PettingZooEnv:
         return PettingZooEnv(Counted(raw_env(level=LEVEL, reward="shaped", gamma=GAMMA), counts))
@@ -146,15 +146,15 @@ def train(steps: int, num_envs: int, seed: int, counts: Counts) -> OwnTransition
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--timesteps", type=int, default=30_000, help="decisions to learn from")
     parser.add_argument("--num-envs", type=int, default=8, help="played side by side")
     parser.add_argument("--seed", type=int, default=0, help="of training")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
-    np.random.seed(options.seed)  # noqa: NPY002 (Tianshou shuffles with it)
-    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    np.random.seed(options.seed)  # noqa: NPY002 (Tianshou shuffles with the global generator)
+    torch.set_num_threads(1)  # the networks are too small to benefit from more threads
     counts = Counts()
     algorithm = train(options.timesteps, options.num_envs, options.seed, counts)
     actors = [one.policy.actor.logits for one in algorithm._dispatcher.algorithms.values()]

@@ -1,7 +1,7 @@
-"""TorchRL: a short masked PPO on `vector_env`, one policy for all four Emperors. Takes less than a minute.
+"""Masked PPO with TorchRL on `vector_env`, with one policy for all four Emperors. Takes less than a minute.
 
-The mask of the observation goes into TorchRL's MaskedCategorical. PettingZooWrapper works too (docs/libraries/torchrl.md); this is the
-fast way. Longer: `python examples/libraries/torchrl_ppo.py --timesteps 5000000 --level 5300`.
+The mask of the observation is passed to TorchRL's MaskedCategorical. PettingZooWrapper works too, but is slower
+(docs/libraries/torchrl.md). Train longer, on full games: `python examples/libraries/torchrl_ppo.py --timesteps 5000000 --level 5300`.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from tetrarchia_env.constants import BASE_ACTIONS
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.observation import SIZE
 
-GAMMA = 1.0  # a win is a win, after however many decisions; the shaped reward is given the same
+GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
 
 
 class Logits(nn.Module):
-    """The network, and the mask in the format of MaskedCategorical."""
+    """Network that returns logits and mask in the format of MaskedCategorical."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def make_env(num_envs: int, reward: Recorded, rules: dict[str, Any]) -> GymWrapp
 
 
 def count(counts: Counts, data: TensorDict) -> None:
-    """Count the steps of a batch."""
+    """Count the steps and rewards of a batch."""
     chosen = data["action_mask"].gather(-1, data["action"].unsqueeze(-1))
     counts.steps += data.numel()
     counts.illegal += int((chosen == 0).sum())
@@ -61,7 +61,7 @@ def count(counts: Counts, data: TensorDict) -> None:
 
 
 def update(loss: ClipPPOLoss, optimizer: torch.optim.Optimizer, data: TensorDict, epochs: int, minibatch: int) -> None:
-    """PPO (Schulman et al. 2017, arXiv:1707.06347): some epochs over one batch."""
+    """Train with PPO (Schulman et al. 2017, arXiv:1707.06347) for some epochs on one batch."""
     for _ in range(epochs):
         for rows in torch.randperm(len(data)).split(minibatch):
             losses = loss(data[rows])
@@ -72,7 +72,7 @@ def update(loss: ClipPPOLoss, optimizer: torch.optim.Optimizer, data: TensorDict
 
 
 def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module, Counts]:
-    """Return the policy's network and the counts."""
+    """Train; return the network of the policy and the counts."""
     torch.manual_seed(options.seed)
     reward, counts = Recorded(ShapedReward(GAMMA) if options.level else BorderReward()), Counts()
     actor = make_actor()
@@ -81,7 +81,7 @@ def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module
     optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
     env = make_env(options.num_envs, reward, rules)
     env.set_seed(options.seed)
-    reward.given = 0.0  # the steps so far were TorchRL's, to see what there is
+    reward.given = 0.0  # discard the steps in which TorchRL inspected the environment
     frames = {"frames_per_batch": options.batch_size, "total_frames": options.timesteps}
     for data in Collector(env, actor, **frames, auto_register_policy_transforms=False):
         count(counts, data)
@@ -94,7 +94,7 @@ def train(options: argparse.Namespace, rules: dict[str, Any]) -> tuple[nn.Module
 
 
 def parse() -> argparse.Namespace:
-    """Return the options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
     parser.add_argument("--timesteps", type=int, default=16_384, help="decisions to learn from")
@@ -107,9 +107,9 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train and measure."""
+    """Train a policy and print its win rate next to that of random play."""
     options = parse()
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    torch.set_num_threads(1)  # the network is too small to benefit from more threads
     rules: dict[str, Any] = {"level": options.level} if options.level else {"initial_states": [FOUR_BORDERS]}
     network, counts = train(options, rules)
     print(f"random: {measure(random_policy(), **rules)}")

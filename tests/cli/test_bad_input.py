@@ -1,4 +1,4 @@
-"""The command line with unwritable files, unsafe names, closed streams, Ctrl-C during imports and shadowing files."""
+"""Robustness of the command line: unwritable files, unsafe names, closed streams, Ctrl-C during imports, shadowing files."""
 
 import os
 import signal
@@ -71,7 +71,7 @@ def test_folders_without_write_permission_are_refused(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("way", ["same", "relative", "link", "hard link", "video"])
-def test_the_replay_that_is_read_is_never_overwritten(
+def test_input_replay_is_never_overwritten(
     way: str, replay_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(replay_file.parent)
@@ -99,7 +99,7 @@ def test_two_outputs_must_be_different_files(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_error_names_the_file(tmp_path: Path) -> None:
+def test_disk_error_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"No space left on device: '.*/game\.json'") as full, atomic_write(tmp_path / "game.json"):
         raise OSError(28, "No space left on device")
     assert full.value.filename == str(tmp_path / "game.json")
@@ -107,7 +107,7 @@ def test_a_disk_error_names_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "a\\b", "..", ".", "", "a\x1b[2Jb", "a\nb", "x" * 300, "-x"])
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
-def test_a_run_stays_inside_runs(
+def test_unsafe_run_name_is_refused(
     name: str, resume: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "here").mkdir()
@@ -117,7 +117,7 @@ def test_a_run_stays_inside_runs(
     assert [path.name for path in tmp_path.rglob("*")] == ["here"]
 
 
-def test_common_names_of_runs_are_accepted() -> None:
+def test_common_run_names_are_accepted() -> None:
     for name in ("mine", "ppo-2.1", "my run", "X_shape", "größer"):
         check_name(name, "the name of a run")
 
@@ -151,7 +151,7 @@ def test_escape_sequences_in_file_names_are_escaped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-", "| true", "| head -n 1"])
 @pytest.mark.parametrize("words", ["watch --seed 1", "play --seed 1", "levels"])
-def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
+def test_closed_streams_cause_no_traceback(closed: str, words: str) -> None:
     shown = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m tetrarchia_app {words} {closed}"],
         stdin=subprocess.DEVNULL,
@@ -164,7 +164,7 @@ def test_closed_streams_leave_no_traceback(closed: str, words: str) -> None:
     assert shown.stderr == ""
 
 
-def test_a_file_written_with_closed_streams_contains_only_the_replay(tmp_path: Path) -> None:
+def test_replay_saved_with_closed_streams_is_valid(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     subprocess.run(["sh", "-c", f"{sys.executable} -m tetrarchia_app watch --seed 1 --save {file} <&- >&- 2>&-"], check=True)
 
@@ -173,7 +173,7 @@ def test_a_file_written_with_closed_streams_contains_only_the_replay(tmp_path: P
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [["--version"], ["levels"], ["watch", "--seed", "1"]])
-def test_a_full_output_device_is_one_line(words: list[str]) -> None:
+def test_full_output_device_gives_a_one_line_error(words: list[str]) -> None:
     with open("/dev/full", "w") as full:
         failed = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
@@ -203,7 +203,7 @@ def test_ctrl_c_during_imports_prints_no_traceback(module: str) -> None:
     stopped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert stopped.stderr == ""
-    assert stopped.returncode in (130, -signal.SIGINT)  # the second: Python ends itself so after an interrupted `exec`
+    assert stopped.returncode in (130, -signal.SIGINT)  # -SIGINT: Python re-raises the signal if `exec` is interrupted
 
 
 def test_only_the_package_is_imported_before_ctrl_c_is_handled() -> None:
@@ -222,7 +222,8 @@ def test_ctrl_c_at_the_start_prints_no_traceback(hundredths: int) -> None:
         process.send_signal(signal.SIGINT)
         _, message = process.communicate()
 
-    assert "Traceback" not in message or "site.py" in message or "tetrarchia" not in message  # Python, or the line above, had not begun
+    # Tracebacks from Python's own start-up or from the `-c` code are allowed.
+    assert "Traceback" not in message or "site.py" in message or "tetrarchia" not in message
 
 
 SHADOWS = ("numpy", "random", "socket", "typer", "msgspec", "pickle")
@@ -231,7 +232,7 @@ SHADOWS = ("numpy", "random", "socket", "typer", "msgspec", "pickle")
 @pytest.mark.parametrize(
     "words", [["watch", "--seed", "1"], ["eval", "--agents", "own.First", "--games", "4", "--workers", "2", "--level", "4200"]]
 )
-def test_files_in_the_current_folder_shadow_no_module(words: list[str], tmp_path: Path) -> None:
+def test_files_in_the_current_folder_do_not_shadow_modules(words: list[str], tmp_path: Path) -> None:
     for name in SHADOWS:
         (tmp_path / f"{name}.py").write_text("open('loaded', 'w'); raise SystemExit('shadowed')")
     body = "def act(self, games, masks, env_ids):\n        return masks.argmax(axis=1)"
@@ -258,9 +259,9 @@ def test_files_in_the_current_folder_shadow_no_module(words: list[str], tmp_path
         (["wach"], "Did you mean 'watch'?"),
     ],
 )
-def test_a_similar_name_is_suggested(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_similar_name_is_suggested(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert hint in refused(capsys, *arguments)
 
 
-def test_a_name_unlike_all_others_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dissimilar_name_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean" not in refused(capsys, "watch", "--agents", "nero")

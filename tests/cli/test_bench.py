@@ -1,4 +1,4 @@
-"""`tetrarchia bench`: which values are measured, and how they are compared."""
+"""`tetrarchia bench`: the measured values and their comparison."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def small() -> rates.Effort:
 def test_every_rate_is_measured_and_reported(small: rates.Effort, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         rates, "run_script", lambda script, *_: [0.1, 0.2, 0.3] if script == rates.START_UP else [0.4]
-    )  # compiles for minutes
+    )  # the real scripts compile for minutes
     rows = list(rates.measure(small))
     report = json.loads(rates.report(rows))
 

@@ -21,12 +21,12 @@ def test_watch_plays_a_game_and_prints_the_outcome() -> None:
     assert run("watch", "--agents", "random", "--seed", "1").stdout == shown.stdout
 
 
-def test_watch_takes_any_configuration() -> None:
+def test_watch_accepts_level_variants_and_modules() -> None:
     shown = run("watch", "--level", "5012", "--variants", "imperivm,the_great", "--modules", "dux,goths", "--seed", "4")
     assert shown.returncode == 0
 
 
-def test_saved_game_is_shown_again(tmp_path: Path) -> None:
+def test_saved_game_can_be_replayed_and_exported(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     watched = run("watch", "--scenario", "danube_wars", "--seed", "3", "--save", str(file))
     again = run("replay", str(file))
@@ -40,7 +40,7 @@ def test_saved_game_is_shown_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [["serve", "--no-open"], ["watch", "--render", "browser"]])
 @pytest.mark.parametrize("missing", ["uvicorn", "starlette"])
-def test_the_browser_without_its_extra_is_one_line(command: list[str], missing: str) -> None:
+def test_missing_web_extra_gives_a_one_line_error(command: list[str], missing: str) -> None:
     words = f"import sys; sys.modules[{missing!r}] = None; from tetrarchia_app.cli import main; main({command!r})"
     failed = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
 
@@ -50,7 +50,7 @@ def test_the_browser_without_its_extra_is_one_line(command: list[str], missing: 
     assert "pip install" in failed.stderr
 
 
-def test_a_bad_board_file_is_one_line(tmp_path: Path) -> None:
+def test_bad_board_file_gives_a_one_line_error(tmp_path: Path) -> None:
     board = tmp_path / "board.toml"
     board.write_text("zones = 3\n", encoding="utf-8")
     failed = run("watch", TETRARCHIA_BOARD=str(board))

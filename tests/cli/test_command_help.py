@@ -33,12 +33,12 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def offered(typed: str) -> list[str]:
-    """Return the completions in fish."""
+    """Return the completions that the fish shell offers."""
     shown = run(_TETRARCHIA_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=f"tetrarchia {typed}")
     return [line.split("\t")[0] for line in shown.stdout.splitlines()]
 
 
-def test_names_are_those_of_the_rules() -> None:
+def test_option_values_match_the_engine() -> None:
     assert tuple(arguments.VARIANTS) == VARIANTS
     assert tuple(arguments.MODULES) == MODULES
     assert tuple(arguments.SCENARIOS) == SCENARIOS
@@ -46,7 +46,7 @@ def test_names_are_those_of_the_rules() -> None:
     assert len(Options(level=list(all_levels())).level_names) == 256
 
 
-def test_commands_are_those_of_the_specification() -> None:
+def test_all_specified_commands_exist() -> None:
     assert {"watch", "play", "serve", "replay", "eval", "train", "bench", "levels", "doctor", "study"} <= set(ALL)
 
 
@@ -95,7 +95,7 @@ def test_tab_completes_commands_options_and_names(typed: str, first: str) -> Non
     assert offered(typed)[:1] == [first]
 
 
-def test_training_options_are_all_in_the_help() -> None:
+def test_all_training_options_are_in_the_help() -> None:
     shown = " ".join(run("train", "--help").stdout.replace("│", " ").split())
 
     for one in fields(TrainOptions):
@@ -114,7 +114,7 @@ def test_help_imports_neither_torch_nor_the_compiler() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
-def test_train_is_the_same_command_as_the_module() -> None:
+def test_train_command_and_module_have_the_same_options() -> None:
     command = [sys.executable, "-m", "tetrarchia_train", "--help"]
     found = subprocess.run(command, env={**os.environ, "COLUMNS": "200"}, capture_output=True, text=True, check=True).stdout
     shown = run("train", "--help").stdout
@@ -135,7 +135,7 @@ def test_train_is_the_same_command_as_the_module() -> None:
         (["--name", "mine", "--resume", "--preset", "ppo"], "--resume cannot be combined with --preset"),
     ],
 )
-def test_wrong_training_options_are_one_line(
+def test_wrong_training_options_give_a_one_line_error(
     arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
@@ -151,7 +151,7 @@ def test_wrong_training_options_are_one_line(
     assert len(told.splitlines()) == 1
 
 
-def test_a_level_in_words() -> None:
+def test_level_is_described_in_words() -> None:
     words = level_in_words("4211")
 
     assert words.splitlines()[0] == "Level 4211: the normal level, in the rulebook's table of 81 levels."
@@ -170,7 +170,7 @@ def test_levels_lists_variants_modules_and_scenarios() -> None:
         assert name in shown.stdout
 
 
-def test_version() -> None:
+def test_version_is_shown() -> None:
     from tetrarchia_env import __version__
 
     assert run("--version").stdout == f"tetrarchia {__version__}\n"

@@ -1,4 +1,4 @@
-"""`tetrarchia doctor`, and the errors about missing packages."""
+"""`tetrarchia doctor` and error messages about missing packages."""
 
 import io
 import os
@@ -18,7 +18,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import is_installed
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# A package that is not installed: nothing may find or import it.
+# Runs the command line as if the listed packages were not installed.
 WITHOUT = """
 import importlib.util, sys
 hidden, find = set(sys.argv.pop(1).split(",")), importlib.util.find_spec
@@ -39,7 +39,7 @@ def run(*arguments: str, hidden: str = "-") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
 
 
-def test_required_packages_are_those_of_the_project() -> None:
+def test_required_packages_match_pyproject() -> None:
     assert set(doctor.REQUIRED) == {Requirement(line).name for line in PROJECT["dependencies"]}
 
 
@@ -58,7 +58,7 @@ def report_to(encoding: str = "utf-8") -> tuple[doctor.Report, io.TextIOWrapper]
     return report, written
 
 
-def test_a_check_is_ok_missing_or_broken() -> None:
+def test_check_is_reported_as_ok_missing_or_broken() -> None:
     def fail() -> str:
         raise OSError("no\nsuch library")
 
@@ -84,7 +84,7 @@ def test_symbols_are_ascii_in_an_ascii_terminal() -> None:
     assert written.read().split() == ["!!", "thing", "it", "fails"]
 
 
-def test_a_checkpoint_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_checkpoint_with_another_observation_layout_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / cards.CARD).write_text('{"format": 1, "layout": "other", "environment": "0.0.1"}', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -94,7 +94,7 @@ def test_a_checkpoint_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-def test_everything_installed_works() -> None:
+def test_doctor_succeeds_when_everything_is_installed() -> None:
     shown = run("doctor")
 
     assert shown.returncode == 0, shown.stdout
@@ -103,7 +103,7 @@ def test_everything_installed_works() -> None:
 
 
 @pytest.mark.slow
-def test_without_the_extras_it_prints_how_to_install_them() -> None:
+def test_doctor_prints_how_to_install_missing_extras() -> None:
     extras = ("render", *doctor.EXTRAS)
     packages = [Requirement(line).name for extra in extras for line in PROJECT["optional-dependencies"][extra]]
     hidden = ",".join(doctor.MODULE_NAMES.get(package, package.replace("-", "_")) for package in packages)
@@ -115,7 +115,7 @@ def test_without_the_extras_it_prints_how_to_install_them() -> None:
     assert "fits the observation" in shown.stdout
 
 
-def test_a_video_without_its_library_is_refused_before_the_game() -> None:
+def test_video_without_its_library_is_refused_before_the_game() -> None:
     failed = run("watch", "--video", "game.mp4", hidden="av")
 
     assert (failed.returncode, failed.stdout) == (2, "")
@@ -125,7 +125,7 @@ def test_a_video_without_its_library_is_refused_before_the_game() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["watch", "--agents", "ppo"], ["train", "--name", "mine"]])
-def test_without_torch_one_line_says_how_to_install_it(arguments: list[str]) -> None:
+def test_missing_torch_gives_a_one_line_error_with_an_install_hint(arguments: list[str]) -> None:
     failed = run(*arguments, hidden="torch")
 
     assert failed.returncode == 2

@@ -1,4 +1,4 @@
-"""Which exceptions become one line with exit code 2, and which show their traceback."""
+"""Errors of the command line: one line and exit code 2 for user errors, a traceback for bugs."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from tetrarchia_app.cli import main
 from tetrarchia_app.cli.app import run
 
-USER_ERRORS = {  # arguments, and what the message names
+USER_ERRORS = {  # arguments, and text that the message contains
     "unknown command": (["fly"], "fly"),
     "unknown option": (["watch", "--wings", "2"], "--wings"),
     "missing argument": (["replay"], "argument"),
@@ -45,7 +45,7 @@ def test_user_errors_are_one_line_with_exit_code_2(arguments: list[str], named: 
 
 @pytest.mark.parametrize("where", [0, None], ids=["first", "last"])
 @pytest.mark.parametrize("name", ["unknown option", "missing argument", "unknown agent", "missing file"])
-def test_debug_shows_the_traceback_too(name: str, where: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_debug_shows_the_traceback_of_user_errors(name: str, where: int | None, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, named = USER_ERRORS[name]
     words = list(arguments)
     words.insert(len(words) if where is None else where, "--debug")
@@ -71,7 +71,7 @@ def raise_in_levels(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("of NumPy"), KeyError("key"), RuntimeError("broken"), OSError("no file named")], ids=repr)
-def test_other_exceptions_are_bugs_and_passed_on(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_exceptions_are_not_caught(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     raise_in_levels(monkeypatch, error)
 
     with pytest.raises(type(error)):
@@ -85,7 +85,7 @@ def test_os_error_with_a_file_name_is_a_user_error(monkeypatch: pytest.MonkeyPat
     assert capsys.readouterr().err == "tetrarchia: secret.json: Permission denied\n"
 
 
-def test_a_bug_prints_its_traceback_and_exits_with_code_1() -> None:
+def test_bug_prints_its_traceback_and_exits_with_code_1() -> None:
     code = """
 from tetrarchia_app.cli import levels, main
 levels.level_in_words = lambda level: 1 / 0
@@ -98,7 +98,7 @@ main(["levels", "4211"])
     assert failed.stderr.splitlines()[-1].startswith("ZeroDivisionError")
 
 
-def test_the_exit_code_is_that_of_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_exits_with_the_exit_code_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
         main(["levels", "no level"])
     assert leaving.value.code == 2
@@ -114,7 +114,7 @@ def hello() -> None:
 """
 
 
-def test_a_new_command_is_one_file(tmp_path: Path) -> None:
+def test_new_command_needs_only_one_file(tmp_path: Path) -> None:
     (tmp_path / "hello.py").write_text(NEW_COMMAND, encoding="utf-8")
     code = f"from tetrarchia_app import cli; cli.__path__.append({str(tmp_path)!r}); cli.main(['hello'])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The option `--ray`: its value is optional, and without the option Ray is not imported."""
+"""The option `--ray`: optional value, default address, and no import of Ray without the option."""
 
 import os
 import subprocess
@@ -36,11 +36,11 @@ def option(*words: str) -> Any:
         (("--games", "3", "--ray=auto"), "auto"),
     ],
 )
-def test_value_is_optional(words: tuple[str, ...], value: str | None) -> None:
+def test_value_of_the_ray_option_is_optional(words: tuple[str, ...], value: str | None) -> None:
     assert option(*words) == value
 
 
-def test_default_address_is_ray_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_address_is_read_from_ray_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
     assert cluster_address("") == "10.0.0.1:6379"
     assert cluster_address("auto") == "auto"
@@ -53,7 +53,7 @@ def typed(folder: Path, script: str, *words: str) -> "subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True)
 
 
-def test_missing_ray_names_the_extra(tmp_path: Path) -> None:
+def test_missing_ray_gives_an_install_hint(tmp_path: Path) -> None:
     failed = typed(tmp_path, WITHOUT_RAY, "--ray")
 
     assert (failed.returncode, failed.stdout) == (2, "")

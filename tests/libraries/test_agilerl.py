@@ -15,9 +15,9 @@ def test_agilerl_trains(tmp_path: Path) -> None:
     check_training(run_example("agilerl_ppo", tmp_path, "--timesteps", "6000"))
 
 
-@pytest.mark.filterwarnings("ignore")  # of what AgileRL imports
-def test_agilerl_still_looks_one_step_too_late_for_the_end_of_a_game() -> None:
-    """The example corrects the advantages because of this; when this test fails, the correction can be removed."""
+@pytest.mark.filterwarnings("ignore")  # from AgileRL's imports
+def test_agilerl_still_applies_end_of_game_flags_one_step_late() -> None:
+    """Check for the bug that the example works around; when this test fails, remove `mend_advantages`."""
     from agilerl.components.rollout_buffer import RolloutBuffer
     from gymnasium.spaces import Box, Discrete
 
@@ -27,4 +27,4 @@ def test_agilerl_still_looks_one_step_too_late_for_the_end_of_a_game() -> None:
         buffer.add(nothing, np.zeros((1, 1)), np.array([float(step == 1)]), np.array([step == 1]), zero, zero, nothing)
     buffer.compute_returns_and_advantages(zero, zero)
 
-    assert buffer.buffer["returns"].flatten().tolist() == [0, 1, 0, 0]  # [1, 1, 0, 0] is right
+    assert buffer.buffer["returns"].flatten().tolist() == [0, 1, 0, 0]  # [1, 1, 0, 0] would be correct

@@ -10,11 +10,11 @@ import pytest
 from helpers.library_examples import check_counts, run_example
 
 pytest.importorskip("minari")
-pytest.importorskip("jax")  # what Minari records with
+pytest.importorskip("jax")  # required by Minari for recording
 
 
 @pytest.mark.slow
-def test_minari_returns_the_recorded_games_and_a_clone_is_trained_on_them(tmp_path: Path) -> None:
+def test_minari_restores_recorded_games_and_a_clone_is_trained_on_them(tmp_path: Path) -> None:
     printed = run_example("minari_clone", tmp_path, "--games", "20", "--epochs", "2")
 
     agreed = re.findall(r"of (\d+) recorded games won; rollout wins \d+ and agrees in (\d+)", printed)
@@ -22,7 +22,7 @@ def test_minari_returns_the_recorded_games_and_a_clone_is_trained_on_them(tmp_pa
     check_counts(printed)
 
 
-@pytest.mark.filterwarnings("ignore")  # of a dataset without author and address
+@pytest.mark.filterwarnings("ignore")  # Minari warns about a missing author and email
 def test_minari_records_a_game_with_an_illegal_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import minari
 

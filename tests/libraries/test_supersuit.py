@@ -30,7 +30,7 @@ WORKING: dict[str, tuple[Any, ...]] = {
 NEEDS_A_BOX = ("agent_indicator_v0", "dtype_v0", "flatten_v0", "frame_stack_v1", "normalize_obs_v0", "pad_observations_v0", "reshape_v0")
 NOT_FOR_THIS_GAME: dict[str, tuple[Any, ...]] = {"frame_skip_v0": (2,), "sticky_actions_v0": (0.9,), "scale_actions_v0": (2,)}
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of SuperSuit about its own spaces
+pytestmark = pytest.mark.filterwarnings("ignore")  # SuperSuit warns about its own spaces
 
 
 def wrapped(name: str, arguments: tuple[Any, ...], make: Callable[..., Any], mask: str) -> Any:
@@ -38,13 +38,13 @@ def wrapped(name: str, arguments: tuple[Any, ...], make: Callable[..., Any], mas
 
 
 def legal(info: dict[str, Any], step: int) -> int:
-    """One of the legal actions, another each time."""
+    """Return a legal action that varies with the step."""
     actions = np.flatnonzero(info["action_mask"])
     return int(actions[step % len(actions)])
 
 
 def play_aec(aec: Any) -> list[dict[str, Any]]:
-    """The infos of one game; every observation is one of its space."""
+    """Play one game and return its infos; check that every observation is in its space."""
     infos = []
     aec.reset(seed=1)
     for step, agent in enumerate(aec.agent_iter()):
@@ -67,20 +67,20 @@ def play_parallel(parallel: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", WORKING)
-def test_wrapper_plays_whole_games(name: str) -> None:
+def test_wrapper_plays_complete_games_without_illegal_actions(name: str) -> None:
     infos = play_aec(wrapped(name, WORKING[name], env, "info")) + play_parallel(wrapped(name, WORKING[name], parallel_env, "info"))
 
     assert infos[-1]["outcome"] != 0
     assert not any(info["illegal_action"] for info in infos)
 
 
-def test_black_death_plays_whole_games_in_the_parallel_api() -> None:
+def test_black_death_plays_complete_games_in_the_parallel_api() -> None:
     infos = play_parallel(wrapped("black_death_v3", (), parallel_env, "info"))
 
     assert not any(info.get("illegal_action", 0) for info in infos)
 
 
-def test_games_side_by_side_are_a_vector_environment() -> None:
+def test_concatenated_games_form_a_vector_environment() -> None:
     vector = supersuit.pettingzoo_env_to_vec_env_v1(parallel_env(level="5000", mask="info"))
     games = supersuit.concat_vec_envs_v1(vector, 2, num_cpus=0, base_class="gymnasium")
 
@@ -99,13 +99,13 @@ def test_wrapper_refuses_the_mask_in_the_observation(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_FOR_THIS_GAME)
-def test_wrapper_that_repeats_or_scales_actions_is_not_for_this_game(name: str) -> None:
-    """Of an action chosen for it the next decision knows nothing: it is illegal, or the mask is lost."""
+def test_wrapper_that_repeats_or_scales_actions_is_unsuitable(name: str) -> None:
+    """Check that these wrappers play illegal actions or lose the mask, because they change the chosen action."""
     with pytest.raises((AssertionError, KeyError)):
         assert not any(info["illegal_action"] for info in play_aec(wrapped(name, NOT_FOR_THIS_GAME[name], env, "info")))
 
 
-def test_page_names_the_same_wrappers() -> None:
+def test_documentation_lists_the_same_wrappers() -> None:
     page = PAGE.read_text(encoding="utf-8")
 
     assert [name for name in (*WORKING, *NOT_FOR_THIS_GAME, "black_death_v3", "concat_vec_envs_v1") if name not in page] == []

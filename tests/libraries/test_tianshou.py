@@ -41,8 +41,8 @@ def test_tianshou_reads_mask_agent_and_all_four_rewards() -> None:
     assert rewards == [-1.0] * 4
 
 
-def test_each_agent_gets_all_rewards_until_it_acts_again(own_steps: Any) -> None:
-    """Two games, of five steps and of two: an agent's step lasts until its next one, but never into another game."""
+def test_each_agent_receives_all_rewards_until_it_acts_again(own_steps: Any) -> None:
+    """Check two games of five and two steps: a transition ends at the agent's next step or at the end of the game."""
     from tianshou.data import Batch
 
     ends = np.array([False, False, False, False, True, False, True])

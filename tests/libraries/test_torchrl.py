@@ -1,4 +1,4 @@
-"""TorchRL on the vector API and on both of PettingZoo's."""
+"""TorchRL on the vector API and both PettingZoo APIs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 from helpers.library_examples import check_training, run_example
 from tetrarchia_env import env, parallel_env, raw_env, vector_env
 
-pytest.importorskip("torchrl", minversion="0.14")  # BenchMARL brings an older one
+pytest.importorskip("torchrl", minversion="0.14")  # BenchMARL installs an older version
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of TorchRL about PettingZoo's version
+pytestmark = pytest.mark.filterwarnings("ignore")  # TorchRL warns about PettingZoo's version
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_torchrl_checks_specs_of_the_vector_api(mode: str, mask: str) -> None:
 
 
 @pytest.mark.parametrize("mask", ["observation", "info"])
-def test_torchrl_registers_the_infos_of_one_game_by_itself(mask: str) -> None:
+def test_torchrl_registers_the_infos_of_a_single_game_automatically(mask: str) -> None:
     import gymnasium
     from torchrl.envs.libs.gym import GymWrapper
     from torchrl.envs.utils import check_env_specs

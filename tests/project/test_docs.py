@@ -1,7 +1,7 @@
-"""The documentation: code blocks run, generated tables are current, and the site builds without a broken link.
+"""The documentation: code blocks, generated tables, and the site with its links.
 
-A comment directly before a block changes how it is tested: `<!-- not run: reason -->`, or `<!-- file: name.py -->` for a file that later
-blocks use. The blocks of a page share a folder, and those in Python share their variables.
+A comment directly before a block changes how it is tested: `<!-- not run: reason -->` skips it, `<!-- file: name.py -->` saves it as a file
+for later blocks. All blocks of a page share a folder, and its Python blocks share their variables.
 """
 
 import os
@@ -27,7 +27,7 @@ COPIES = {"contributing.md", "changelog.md"}  # copied when the site is built
 PLAYED = {"results.md": "the commands that played all results"}  # pages whose commands take hours
 SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
 PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
-COMMANDS = {"tetrarchia", "python", "mkdir"}  # allowed in blocks without a mark
+COMMANDS = {"tetrarchia", "python", "mkdir"}  # allowed in blocks that are run
 
 PAGES = [ROOT / "README.md", *(page for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("libraries/*.md")]) if page.name not in COPIES)]
 FENCE = re.compile(r"^```[ ]*(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -41,8 +41,8 @@ class Block:
     place: str  # page and line
     language: str
     text: str
-    file: str | None  # the file name to save it as
-    reason: str | None  # for not running it
+    file: str | None  # file name to save it as
+    reason: str | None  # why it is not run
 
     def lines(self) -> list[str]:
         """Return the commands without their prompt."""
@@ -90,12 +90,12 @@ def run(block: Block, folder: Path, names: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_blocks_have_a_known_language(page: Path) -> None:
+def test_code_blocks_have_a_known_language(page: Path) -> None:
     assert [block.place for block in blocks(page) if block.language not in PYTHON | SHELL | NEITHER] == []
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in SLOW)) for page in PAGES])
-def test_blocks_of_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for block in blocks(page):
@@ -138,7 +138,7 @@ def test_generated_tables_are_current() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as by `make docs`."""
+    """Return the folder of the site, built as by `make docs`."""
     pytest.importorskip("sphinx")
     pytest.importorskip("furo")
     folder = tmp_path_factory.mktemp("site")
@@ -155,7 +155,7 @@ def test_site_builds_without_a_warning(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_links_within_the_site_lead_somewhere(site: Path) -> None:
+def test_links_within_the_site_are_not_broken(site: Path) -> None:
     broken = []
     for page in site.rglob("*.html"):
         for link in re.findall(r'(?:href|src)="([^"#?:]+)[#?"]', page.read_text(encoding="utf-8")):

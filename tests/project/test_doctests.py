@@ -1,4 +1,4 @@
-"""The examples in docstrings run, and every public name has one."""
+"""Examples in docstrings: they run, and every public name has one."""
 
 import doctest
 import inspect
@@ -8,7 +8,7 @@ import pytest
 
 import tetrarchia_env
 
-MODULES = {  # with the packages that their examples need
+MODULES = {  # and the optional packages that their examples need
     "tetrarchia_env": (),
     "tetrarchia_env.batch": (),
     "tetrarchia_env.board": (),
@@ -32,7 +32,7 @@ MODULES = {  # with the packages that their examples need
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name: str) -> None:
+def test_docstring_examples_run(name: str) -> None:
     for package in MODULES[name]:
         pytest.importorskip(package)
 

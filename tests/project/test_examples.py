@@ -1,4 +1,4 @@
-"""The examples and the notebook run; `python tests/project/test_examples.py` updates the outputs of the notebook."""
+"""Tests of the examples and the notebook; `python tests/project/test_examples.py` updates the outputs of the notebook."""
 
 import os
 import re
@@ -28,7 +28,7 @@ KEPT_METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python"
 
 
 def scripts() -> list[Any]:
-    """Return all scripts, so that a new one is tested automatically."""
+    """Return all scripts of the folder, so that new ones are tested automatically."""
     names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
     return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [], id=name) for name in names]
 
@@ -63,7 +63,7 @@ def test_example_does_not_import_the_engine(path: Path) -> None:
     assert "tetrarchia_env.engine" not in path.read_text(encoding="utf-8")
 
 
-def test_a_turn_from_a_snapshot_needs_two_imports() -> None:
+def test_snapshot_example_needs_only_two_imports() -> None:
     script = (EXAMPLES / "from_a_snapshot.py").read_text(encoding="utf-8")
 
     assert len(re.findall(r"^(?:from|import) ", script, re.MULTILINE)) <= 2
@@ -135,7 +135,7 @@ def problems(notebook: Any) -> list[str]:
 
 
 def kinds(cell: Any) -> set[str]:
-    """Return the kinds of output of a cell: text, pictures (without the alternative text of a picture)."""
+    """Return the kinds of output of a cell, without the text alternatives of pictures."""
     outputs = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
     return {kind for output in outputs for kind in output.get("data", ["words"]) if kind != "text/plain"}
 
@@ -149,7 +149,7 @@ def refresh() -> None:
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop("text/plain", None)  # an object's address, different each time
+            output.get("data", {}).pop("text/plain", None)  # contains an address that changes with every run
     NOTEBOOK.write_text(nbformat.writes(notebook, indent=1) + "\n", encoding="utf-8")
 
 

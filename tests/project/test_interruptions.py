@@ -1,4 +1,4 @@
-"""kill -9, SIGTERM and a full disk at random moments of `train` and `eval`: after they are continued, the result is the same.
+"""Interruptions of `train` and `eval` at random moments (SIGKILL, SIGTERM, full disk): resumed runs give the same result.
 
 TETRARCHIA_INTERRUPTIONS=50 tries 50 moments of each kind instead of three.
 """
@@ -45,7 +45,7 @@ def fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="module")
 def undisturbed(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, float]]:
-    """The result of each command and its duration with compiled code."""
+    """Return the uninterrupted result of each command and its duration after compilation."""
     found: dict[str, tuple[object, float]] = {}
     for name, command in [*COMMANDS.items()] * 2:
         folder, began = tmp_path_factory.mktemp(name), time.monotonic()
@@ -65,7 +65,7 @@ def result(folder: Path) -> object:
 
 
 def resume(fork_server: ForkServer, name: str, folder: Path) -> str:
-    """Run the command that continues the work; return its output."""
+    """Resume an interrupted command and return its output."""
     if COMMANDS[name][0] == "eval":
         code, text = fork_server.run(COMMANDS[name], folder)
     else:
@@ -88,7 +88,7 @@ def check_output(command: Command, code: int, allowed: tuple[int, ...]) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_signals_at_any_moment(
+def test_run_interrupted_by_a_signal_resumes_to_the_same_result(
     name: str, sent: signal.Signals, fork_server: ForkServer, undisturbed: dict[str, tuple[object, float]], tmp_path: Path
 ) -> None:
     expected, seconds = undisturbed[name]
@@ -108,7 +108,7 @@ def test_signals_at_any_moment(
 
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[bool]:
-    """Mount a disk of this size at a folder; yield whether that succeeded, which needs root."""
+    """Mount a disk of `size` bytes at a folder; yield whether that succeeded (it needs root)."""
     try:
         made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode == 0
     except OSError:
@@ -122,7 +122,9 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk(name: str, fork_server: ForkServer, undisturbed: dict[str, tuple[object, float]], tmp_path: Path) -> None:
+def test_run_on_a_full_disk_resumes_to_the_same_result(
+    name: str, fork_server: ForkServer, undisturbed: dict[str, tuple[object, float]], tmp_path: Path
+) -> None:
     expected, _ = undisturbed[name]
     chooser = random.Random(name)
     for number in range(MOMENTS):

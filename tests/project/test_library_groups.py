@@ -1,4 +1,4 @@
-"""The groups of `.ci/libraries`: every library example and test belongs to one, with exact versions."""
+"""The groups of `.ci/libraries`: exact versions, and one group for every library test."""
 
 import re
 import runpy
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "libraries"
 GROUPS = sorted((EXAMPLES / "requirements").glob("*.txt"))
-SHARED = {"end_game", "four_borders"}  # shared by the examples
+SHARED = {"end_game", "four_borders"}  # modules imported by the examples
 PIN = re.compile(r"[\w.-]+(\[[\w,]+\])?==[\w.]+")
 
 
@@ -48,14 +48,14 @@ def test_example_does_not_import_the_engine(path: Path) -> None:
     assert "tetrarchia_env.engine" not in path.read_text(encoding="utf-8")
 
 
-def test_lowest_versions_are_those_of_pyproject() -> None:
+def test_lowest_versions_match_pyproject() -> None:
     found = runpy.run_path(str(ROOT / ".ci" / "lowest.py"))["lowest"]()
 
     assert {"gymnasium==1.1", "numpy==2.0", "stable-baselines3==2.6"} <= set(found)
     assert not any(one.startswith("torch") for one in found)
 
 
-def test_unknown_group_is_one_line() -> None:
+def test_unknown_group_gives_a_one_line_error() -> None:
     done = subprocess.run(["bash", ROOT / ".ci" / "libraries", "keras"], capture_output=True, text=True, check=False)
 
     assert done.returncode == 2

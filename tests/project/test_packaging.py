@@ -25,26 +25,26 @@ def test_every_package_is_typed(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 
 
-def test_the_wheel_contains_the_checkpoints_where_agents_look() -> None:
+def test_wheel_contains_the_checkpoints_in_the_search_path() -> None:
     assert {*WHEEL["only-include"]} == {*WHEEL["packages"], "checkpoints"}
     assert WHEEL["sources"]["checkpoints"] == "tetrarchia_agents/shipped"
     assert ROOT / "checkpoints" == cards.CHECKPOINTS
 
 
-def test_the_version_is_in_one_place() -> None:
+def test_version_is_defined_in_one_place() -> None:
     assert "version" not in PROJECT["project"]
     sources = [path for package in WHEEL["packages"] for path in (ROOT / package).rglob("*.py")]
     said = [path for path in sources if re.search(r"^__version__ =", path.read_text(encoding="utf-8"), re.M)]
     assert said == [ROOT / "tetrarchia_env" / "__init__.py"]
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_changelog_begins_with_this_version() -> None:
     versions = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
 
     assert versions[0] == tetrarchia_env.__version__
 
 
-def test_a_bare_name_is_a_shipped_checkpoint_before_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_name_prefers_a_shipped_checkpoint_to_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "own"
     checkpoint(own / "ppo")
     checkpoint(tmp_path / "ppo")
@@ -55,7 +55,7 @@ def test_a_bare_name_is_a_shipped_checkpoint_before_a_local_folder(tmp_path: Pat
     assert cards.find_checkpoint("mine", own) == Path("mine")
 
 
-def test_a_slash_or_a_path_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_with_a_slash_or_path_object_is_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "own"
     checkpoint(own / "ppo")
     monkeypatch.chdir(tmp_path)

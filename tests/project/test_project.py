@@ -1,4 +1,4 @@
-"""The repository: imports of the engine, packages of the wheel, pinned versions, links of the pages."""
+"""The repository: imports of the engine, packages of the wheel, pinned versions, links in the main pages."""
 
 import ast
 import re

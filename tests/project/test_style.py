@@ -1,4 +1,4 @@
-"""Names and wording: no old identifier remains, and docstrings, comments and messages avoid the listed words."""
+"""Names and wording: no former identifiers, and no discouraged words in docstrings, comments and messages."""
 
 import io
 import re
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("tetrarchia_env", "agents", "train", "eval", "app")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-# Identifiers that were renamed; only those that mean nothing else.
+# Former names of renamed identifiers that have no other use.
 OLD_NAMES = re.compile(
     r"\b(OneThread|show_unasked|observe_own|AT_THE_END|MachineCode|told_of_cache|whole_folder|found_folder|play_piece|House|stand_in|Deed"
     r"|Entrance|is_home|Thought|thinkers|hand_out|InOrder|Roster|SideBySide|ctrl_c_waiting|CHANGEABLE|shares_of_a_win|_furnish)\b"

@@ -1,4 +1,4 @@
-"""The wheel works in a folder with scripts and packages of common names, and does not hide them."""
+"""The wheel next to a user's modules with common names (`train`, `eval`, `agents`): neither shadows the other."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workshop(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files of common names, and the wheel installed next to them."""
+    """Return a folder with modules of common names and the installed wheel."""
     folder = tmp_path_factory.mktemp("workshop")
     for name, text in FOREIGN.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -57,14 +57,14 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_wheel_contains_our_packages_and_no_common_names(wheel: Path) -> None:
+def test_wheel_contains_only_the_tetrarchia_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         tops = {name.split("/")[0] for name in files.namelist()}
     assert {name for name in tops if not name.endswith(".dist-info")} == PACKAGES
 
 
 @pytest.mark.slow
-def test_everything_works_next_to_files_of_common_names(workshop: Path) -> None:
+def test_packages_work_next_to_modules_with_common_names(workshop: Path) -> None:
     done = run(workshop, "-c", SCRIPT)
     assert done.returncode == 0, done.stderr
 
@@ -80,6 +80,6 @@ def test_everything_works_next_to_files_of_common_names(workshop: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_commands_work_next_to_files_of_common_names(workshop: Path, words: tuple[str, ...]) -> None:
+def test_commands_work_next_to_modules_with_common_names(workshop: Path, words: tuple[str, ...]) -> None:
     done = run(workshop, "-m", "tetrarchia_app", *words)
     assert done.returncode == 0, done.stderr

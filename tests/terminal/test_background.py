@@ -1,4 +1,4 @@
-"""Ctrl-C in a terminal when SIGINT is ignored by the parent process, as in the background of a shell."""
+"""Ctrl-C in a terminal whose parent process ignores SIGINT, as a background job of a shell does."""
 
 import signal
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def ctrl_c_ignored() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("ctrl_c_ignored")
-def test_ctrl_c_in_a_new_terminal_still_works() -> None:
+def test_ctrl_c_works_in_a_new_terminal_when_sigint_was_ignored() -> None:
     with Terminal("watch", "--speed", "0.01") as terminal:
         terminal.wait("action 0")
         terminal.type("\x03")

@@ -1,4 +1,4 @@
-"""`watch` and `play` in a window of 80 x 24, and the warning in a smaller one."""
+"""`watch` and `play` in a window of 80 x 24, and the warning in a smaller window."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tetrarchia_env.render.text import draw_brief, draw_text
 
 
 def screen(terminal: Terminal, rows: int) -> list[str]:
-    """Return the last rows of the output, as a window of this height shows them."""
+    """Return the last `rows` rows of the output."""
     return without_codes(terminal.output).split("\r\n")[-rows:]
 
 
@@ -36,7 +36,7 @@ def test_play_fits_80_by_24_with_links_and_costs() -> None:
     assert not any("needs a window" in line for line in seen)
 
 
-def test_a_smaller_window_is_told_what_it_should_be() -> None:
+def test_too_small_window_shows_a_warning() -> None:
     with Terminal("play", "--seed", "3", columns=60, rows=15) as terminal:
         terminal.wait("diocletian >")
         seen = screen(terminal, 15)
@@ -69,7 +69,7 @@ def test_brief_board_lists_every_piece(seed: int) -> None:
         text = draw_brief(snapshot, dice=frame.dice)
         assert max(map(len, text.splitlines())) <= 80
         assert without_codes(draw_brief(snapshot, dice=frame.dice, colour=True)).split() == text.split()
-        assert text.count("[R]") == list(snapshot["tokens"].values()).count("revolt") + 1  # and that of the reserve
+        assert text.count("[R]") == list(snapshot["tokens"].values()).count("revolt") + 1  # one in the reserve line
         assert text.count("[u]") == list(snapshot["tokens"].values()).count("unrest") + 1
         for figure in EMPERORS:
             assert (figure.capitalize()[:3] in text) == (snapshot["emperors"][figure] is not None)
@@ -86,7 +86,7 @@ def test_full_board_truncates_no_number_at_80_columns() -> None:
     assert all(f"{name.capitalize()[:8]:8} 4 tok" in text for name in EMPERORS)
 
 
-def test_links_have_costs_even_if_unaffordable() -> None:
+def test_links_show_costs_even_if_unaffordable() -> None:
     game = position(tokens={"GALATIA": "revolt"}, ip=0, armies=[["ASIA", "V", "army"]])
 
     assert links(game) == ["THRACIA 2 IP (broken)", "GALATIA 2 IP (Revolt)", "ASIA army"]

@@ -1,4 +1,4 @@
-"""`watch`, `replay` and `play` in a real pseudo-terminal and on pipes."""
+"""`watch`, `replay` and `play` in a pseudo-terminal and with pipes."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ SLOW = ("--speed", "0.01")  # only keys change the frame
 
 
 def is_restored(terminal: Terminal) -> bool:
-    """Return whether the modes, the cursor and the normal screen are restored."""
+    """Return whether terminal modes, cursor and normal screen are restored."""
     last = {"\x1b[?1049": "l", "\x1b[?25": "h"}
     back = all(terminal.output.rpartition(code)[2].startswith(ending) for code, ending in last.items())
     return back and terminal.modes == terminal.modes_before
@@ -26,13 +26,13 @@ def is_restored(terminal: Terminal) -> bool:
 
 @pytest.fixture
 def replay_file(tmp_path: Path) -> Path:
-    """An unfinished game of three turns."""
+    """Return a replay file of an unfinished game of three turns."""
     file = tmp_path / "game.json"
     record_replay(Options(level="4001", fixed_setup=True), 5, [action_id(text) for text in ("enter capital", "end") * 3]).save(file)
     return file
 
 
-def test_keys_of_watch() -> None:
+def test_watch_responds_to_keys() -> None:
     with Terminal("watch", "--seed", "1", *SLOW) as terminal:
         terminal.wait("TETRARCHIA", "action 0", "playing", "q quit")
         assert terminal.modes != terminal.modes_before
@@ -44,7 +44,7 @@ def test_keys_of_watch() -> None:
         terminal.wait("action 1:")
         terminal.type("+")
         terminal.wait("0.02 per second")
-        terminal.type("\x1b[1;5Cz+")  # the first two have no effect
+        terminal.type("\x1b[1;5Cz+")  # Ctrl-Right and z have no effect
         terminal.wait("0.04 per second")
         terminal.type("--")
         terminal.wait("0.02 per second", "0.01 per second")
@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_a_complete_video_or_none(tmp_path: Path) -> None:
         assert terminal.modes == terminal.modes_before
         assert "Traceback" not in terminal.output
     left = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert (code == 130 and not left) or (left.keys() == {"game.gif"} and left["game.gif"].endswith(b";"))  # or it was finished
+    assert (code == 130 and not left) or (left.keys() == {"game.gif"} and left["game.gif"].endswith(b";"))  # already finished
 
 
 def test_sigterm_restores_the_terminal() -> None:
@@ -132,7 +132,7 @@ def test_sigterm_restores_the_terminal() -> None:
         assert is_restored(terminal)
 
 
-def test_replay_goes_forwards_backwards_and_to_any_action(replay_file: Path) -> None:
+def test_replay_steps_forwards_and_backwards_and_jumps_to_any_action(replay_file: Path) -> None:
     with Terminal("replay", str(replay_file), *SLOW) as terminal:
         terminal.wait("action 0")
         terminal.type("3\r")
@@ -146,7 +146,7 @@ def test_replay_goes_forwards_backwards_and_to_any_action(replay_file: Path) -> 
         assert is_restored(terminal)
 
 
-def test_play_by_texts_and_numbers_with_undo(tmp_path: Path) -> None:
+def test_play_accepts_texts_numbers_and_undo(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     with Terminal("play", "--seed", "3", "--emperors", "diocletian,galerius") as terminal:
         for typed, *answers in (
@@ -183,7 +183,7 @@ def test_ctrl_c_ends_play(tmp_path: Path) -> None:
     with Terminal("play", "--seed", "3", "--save", str(tmp_path / "game.json")) as terminal:
         terminal.wait("diocletian >")
         terminal.type(CTRL_C)
-        if terminal.finish(5) is None:  # it arrived between the prompt and Python's wait for keys: press it again
+        if terminal.finish(5) is None:  # Ctrl-C came before Python waited for keys: press it again
             terminal.type(CTRL_C)
         assert terminal.finish() == 130
         assert terminal.modes == terminal.modes_before
@@ -200,7 +200,7 @@ def main_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    """Let `input` read these lines, then the end of the input."""
+    """Make `input` return these lines and then raise EOFError."""
     script = iter(lines)
 
     def read(prompt: str) -> str:
@@ -212,7 +212,7 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("builtins.input", read)
 
 
-def test_play_reads_a_pipe_to_its_end() -> None:
+def test_play_reads_actions_from_a_pipe() -> None:
     command = [sys.executable, "-m", "tetrarchia_app", "play", "--seed", "3", "--level", "4011"]
     played = subprocess.run(command, input="1\n0\nenter roma\n", capture_output=True, text=True, check=False)
     assert played.returncode == 0
@@ -221,7 +221,7 @@ def test_play_reads_a_pipe_to_its_end() -> None:
     assert "\x1b" not in played.stdout
 
 
-def test_play_ends_with_the_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_play_exits_when_the_game_is_over(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     typing(monkeypatch, *["enter ROMA", "end"] * 400)
     assert main_with(monkeypatch, "play", "--level", "4033", "--seed", "4", "--emperors", "maximian", "--save", str(file)) == 0
@@ -261,7 +261,7 @@ def test_unknown_video_format_is_refused_before_the_game(
         (lambda game: game.replace('"seed": 5', '"seed": 6'), "final position"),
     ],
 )
-def test_damaged_replay_is_one_line(
+def test_damaged_replay_gives_a_one_line_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, damage: object, message: str
 ) -> None:
     content = replay_file.read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(server: "Server", chromium: Browser) -> Iterator[Browser]:
-    """The browser, reset before the test and without console errors after it."""
+    """Yield the browser, reset before the test; fail if the console has errors after it."""
     chromium.reset(server.origin)
     yield chromium
     errors = chromium.console_errors()

@@ -1,4 +1,4 @@
-"""Accessibility of the pages: touch screens, reduced motion, and the rules of axe-core."""
+"""Accessibility of the pages: touch targets, reduced motion, and the rules of axe-core."""
 
 import itertools
 import random
@@ -69,7 +69,7 @@ def too_small_controls(page: Browser) -> list[str]:
 
 
 def test_every_target_on_the_map_can_be_touched_on_a_phone(server: Server, page: Browser) -> None:
-    """With all targets shown at once, a touch within the minimal square of one offers it, perhaps with a neighbor."""
+    """With all targets shown at once, touching the minimal square of a target offers this target, possibly with a neighbor."""
     open_page(page, server.origin + server.create_room(*["player 1"] * 4, seed=5), PHONE)
     wait_for_choices(page)
     assert len(page.run_program(SHOW_ALL_TARGETS)) == len(BOARD.names) + len(BOARD.zones)

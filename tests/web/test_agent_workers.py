@@ -21,7 +21,7 @@ OPTIONS = Options(level="4000")
 
 
 class FirstLegal:
-    """Takes the first legal action; in one environment, an illegal one."""
+    """Agent that takes the first legal action, except in one environment, where it takes an illegal one."""
 
     def __init__(self, illegal_env: int = -1) -> None:
         self.illegal_env = illegal_env
@@ -33,7 +33,7 @@ class FirstLegal:
 def answers(
     agent: Any, limits: list[int], emperors: frozenset[int] = EAST, on_answer: Callable[[Request], None] = lambda _: None
 ) -> list[list[Answer]]:
-    """Return the answers in one game per limit, which is the game's maximum number of actions."""
+    """Return the answers in one game per limit; a limit is the maximum number of actions."""
 
     async def collect() -> list[list[Answer]]:
         workers = AgentWorkers({"one": AgentSpec(lambda: agent, "", batched=True, base_only=False)})
@@ -54,7 +54,7 @@ def answers(
         for request in requests:
             workers.submit("one", request)
         await asyncio.wait_for(asyncio.gather(*(event.wait() for event in done)), 30)
-        await asyncio.sleep(0.05)  # an answer too many would arrive now
+        await asyncio.sleep(0.05)  # catch unexpected further answers
         return received
 
     return asyncio.run(collect())

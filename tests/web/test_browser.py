@@ -76,7 +76,7 @@ def test_full_game_by_keyboard_only(server: Server, page: Browser) -> None:
     assert replay.final["outcome"] != "running"
 
 
-def test_full_game_of_two_players_of_whom_one_reloads_the_page(server: Server, page: Browser, tmp_path: Path) -> None:
+def test_full_game_of_two_players_with_a_page_reload(server: Server, page: Browser, tmp_path: Path) -> None:
     open_page(page, f"{server.origin}/")
     page.fill("#seed", "11")
     page.click("[data-players='2']")
@@ -116,7 +116,7 @@ def deciding_page(*pages: Browser) -> Browser | None:
 
 
 def reload_during_a_turn(page: Browser, link: str) -> None:
-    """Check that the same choices and log are shown after reloading."""
+    """Reload the page and check that the choices and the log are unchanged."""
     click_choice(page, next(choice for choice in wait_for_choices(page) if choice["action"].startswith(("move", "enter"))))
     choices, log = wait_for_choices(page), page.run(LOG)
     page.open(link)
@@ -204,7 +204,7 @@ def test_barbarian_phase_is_shown_step_by_step_and_can_be_skipped(server: Server
     assert page.run("document.querySelectorAll('#dice svg').length") == 0
 
 
-def test_names_are_shown_as_text(server: Server, page: Browser) -> None:
+def test_player_names_are_shown_as_text(server: Server, page: Browser) -> None:
     name = "<img src=x>&amp;"
     open_page(page, server.origin + server.create_room("player 1", "player 2", "random", "random", name=name))
     wait_for_choices(page)

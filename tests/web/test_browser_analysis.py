@@ -1,4 +1,4 @@
-"""Coach and position analysis on a room's page in a real browser, in a running and in a finished game."""
+"""Coach and position analysis of running and finished games in a real browser."""
 
 import json
 import random
@@ -55,7 +55,7 @@ def analysis() -> GameAnalysis:
 
 
 def luck_lines(found: GameAnalysis) -> list[list[str]]:
-    """Return the heading of each turn in the log and the line below it."""
+    """Return the heading of each turn in the log and the luck line below it."""
     return [[f"Turn {turn.number + 1}, {turn.emperor.capitalize()}", split_sentence(turn.luck, turn.choice)] for turn in found.turns]
 
 
@@ -71,7 +71,7 @@ def go_to(page: Browser, number: int) -> None:
     page.wait_for(f"document.getElementById('count').textContent.startsWith('{number} /')", TIMEOUT_S)
 
 
-def test_suggestion_of_the_coach_is_played(server: Server, page: Browser) -> None:
+def test_coach_suggestion_can_be_played(server: Server, page: Browser) -> None:
     open_page(page, server.origin + server.create_room("player 1", "random", "random", "random", seed=5))
     wait_for_choices(page)
     ask_coach(page)
@@ -89,7 +89,7 @@ def test_analysis_follows_a_running_game(server: Server, page: Browser) -> None:
     assert "chance to win" in page.run("document.getElementById('analysis').textContent")
 
     play_turn(page, random.Random(1))
-    wait_for_choices(page)  # after the turns of the other three
+    wait_for_choices(page)  # after the turns of the three agents
 
     found = analyze_replay(make_critic("ppo"), saved_replay(server, page))
     assert [turn.number for turn in found.turns] == [0, 1, 2, 3]
@@ -137,7 +137,7 @@ def test_saved_game_is_analyzed(server: Server, page: Browser, tmp_path: Path, s
         assert page.run("document.querySelector('.chance strong').textContent") == percent(found.win_probabilities[number])
 
 
-def test_mistakes_and_curve_lead_to_their_positions_and_disappear(server: Server, page: Browser) -> None:
+def test_mistakes_and_curve_link_to_positions_and_can_be_hidden(server: Server, page: Browser) -> None:
     open_page(page, server.origin + server.create_room("player 1", *["random"] * 3, replay=replay_data(replay())))
     page.wait_for(IS_OVER, TIMEOUT_S)
     page.click("#analysis-button")

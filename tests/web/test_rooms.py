@@ -96,7 +96,7 @@ def test_only_the_deciding_player_can_play(server: Server) -> None:
     assert second.received["players"]["players"][0]["link"] is None
 
 
-def test_action_for_another_position_or_illegal_action_is_refused(server: Server) -> None:
+def test_outdated_or_illegal_action_is_refused(server: Server) -> None:
     me = server.connect(server.create_room(*[ME] * 4, seed=1))
     me.play(me.received["decision"]["choices"][0]["action"])
 
@@ -131,7 +131,7 @@ def test_older_window_with_the_same_link_is_closed(server: Server) -> None:
     assert newer.received["decision"]["position"] == 1
 
 
-def test_agent_substitutes_if_all_agree_until_the_player_returns(server: Server) -> None:
+def test_agent_replaces_an_absent_player_if_all_agree_until_the_player_returns(server: Server) -> None:
     first = server.connect(server.create_room(ME, SECOND, "player 3", ME, seed=1, level="4000"))
     links = [player["link"] for player in first.received["players"]["players"]]
     third = server.connect(links[2])
@@ -159,7 +159,7 @@ def test_spectator_cannot_act_as_a_player(server: Server) -> None:
     assert "spectator" in spectator.error("substitute", player=1, agent=AGENT)
 
 
-def test_agents_without_players_wait_for_a_spectator(server: Server) -> None:
+def test_game_of_agents_advances_only_on_request_of_a_spectator(server: Server) -> None:
     spectator = server.connect(server.create_room(*[AGENT] * 4, seed=2))
     spectator.send("advance", position=0)
     spectator.wait_for("decision", lambda message: message["position"] == 1)
@@ -243,7 +243,7 @@ def test_replay_with_an_illegal_action_is_refused(server: Server) -> None:
         server.create_room(*[ME] * 4, replay=replay_data(replace(replay, actions=(last, first))))
 
 
-def test_agent_of_the_other_emperors_is_chosen_when_taking_over(server: Server) -> None:
+def test_agent_for_the_other_emperors_can_be_chosen_when_taking_over(server: Server) -> None:
     spectator = server.connect(server.create_room(*[AGENT] * 4, seed=2))
     agents: list[Any] = []
     for agent in ("greedy", None):
@@ -255,7 +255,7 @@ def test_agent_of_the_other_emperors_is_chosen_when_taking_over(server: Server) 
     assert "unknown agent 'nero'" in spectator.error("take_over", position=0, emperors=["diocletian"], agent="nero")
 
 
-def test_default_agent_knows_the_rules(tmp_path: Path) -> None:
+def test_default_agent_supports_the_variants_of_the_game(tmp_path: Path) -> None:
     base_only = AgentSpec(lambda: None, "", batched=False, base_only=True)
     with serving(tmp_path, (), {"base only": base_only, "random": serve.agent_spec("random")}) as server:
         me = server.connect(server.create_room(*[ME] * 4, variants=["imperivm"], seed=1))

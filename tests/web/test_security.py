@@ -1,4 +1,4 @@
-"""Security: hostile input neither crashes the server nor plays another player's seat, and the log stays readable."""
+"""Security of the web server: hostile input, foreign origins, guessed links, slow clients, damaged files, and the log."""
 
 import json
 import logging
@@ -61,7 +61,7 @@ def fuzzed_message(rng: random.Random) -> str | bytes:
 
 
 def wait_for_log(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the log when it has at least one line."""
+    """Wait until the log has at least one line and return its messages."""
     end = time.monotonic() + 30
     while not caplog.records and time.monotonic() < end:
         time.sleep(0.05)
@@ -125,12 +125,12 @@ def test_foreign_origin_is_refused(server: Server, origin: str | None, caplog: p
 
 
 def test_foreign_host_is_refused(server: Server) -> None:
-    """DNS rebinding: another host name that resolves to this machine."""
+    """Check a foreign host name that resolves to this machine (DNS rebinding)."""
     assert server.get("/", Host="evil.example")[0] == 403
     assert server.get("/")[0] == 200
 
 
-def test_pages_have_a_strict_policy_and_nothing_inline(server: Server) -> None:
+def test_pages_have_a_strict_content_security_policy_and_no_inline_code(server: Server) -> None:
     path = server.create_room(*[ME] * 4)
     for page_path in ("/", path, "/seat/unknown"):
         _, headers, content = server.get(page_path)
@@ -143,14 +143,14 @@ def test_pages_have_a_strict_policy_and_nothing_inline(server: Server) -> None:
         assert "http" not in page.replace("http-equiv", "")
 
 
-def test_only_the_table_of_static_files_is_served(server: Server) -> None:
+def test_only_listed_static_files_are_served(server: Server) -> None:
     assert {"room.js", "lobby.css", "page.css", "theme.css", "TetrarchiaSans-Bold.ttf"} < set(static_files())
     assert server.get("/static/room.js")[0] == 200
     for name in ("../server.py", "server.py", "room.html", "x.js", "", ".", "..", "%2e%2e%2fserver.py", "/etc/passwd", "LICENSE.txt"):
         assert server.get(f"/static/{name}")[0] == 404
 
 
-def test_guessed_link_leads_to_no_room(server: Server) -> None:
+def test_guessed_link_is_not_found(server: Server) -> None:
     assert server.get("/seat/guess")[0] == 404
     url, origin = f"ws://localhost:{server.port}/seat/guess/socket", server.origin
     with pytest.raises(InvalidStatus), connect(url, origin=origin, proxy=None):  # type: ignore[arg-type]
@@ -173,7 +173,7 @@ def test_lobby_of_a_public_server_has_an_unguessable_link(host: str, has_key: bo
     assert (policy.hosts is None) == any_host
 
 
-def test_page_that_never_reads_is_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_client_that_never_reads_is_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(connection, "MAX_QUEUED_MESSAGES", 200)
     monkeypatch.setattr(connection, "SEND_TIMEOUT_S", 0.5)
     with serving(tmp_path, send_buffer=4_096) as server:
@@ -199,7 +199,7 @@ def non_reading_socket(server: Server, path: str) -> socket.socket:
     return client
 
 
-def test_incomplete_line_is_ignored_and_unusable_files_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_journal_ignores_an_incomplete_line_and_logs_unusable_files(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with serving(tmp_path) as server:
         me = server.connect(server.create_room(*[ME] * 4, seed=1))
         for _ in range(5):
