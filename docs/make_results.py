@@ -105,7 +105,7 @@ def cards() -> dict[Path, str]:
             games = [game for game in match.games if game.level == level]
             won = sum(game.won for game in games)
             rate = wilson(won, len(games))
-            place = match.spec.arguments.get("scenario") or level
+            place = match.spec.set_up or level
             found[name][place] = {"games": len(games), "won": won, "low": round(rate.low, 4), "high": round(rate.high, 4)}
     new = {name: read_card(CHECKPOINTS / name) | {"results": found[name]} for name in shipped_checkpoints()}
     return {CHECKPOINTS / name / CARD: json.dumps(card, indent=1) + "\n" for name, card in new.items()}

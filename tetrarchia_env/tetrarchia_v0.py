@@ -126,6 +126,9 @@ def env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
@@ -140,8 +143,11 @@ def env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
@@ -164,6 +170,9 @@ def env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
@@ -180,6 +189,9 @@ def parallel_env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
@@ -194,8 +206,11 @@ def parallel_env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
@@ -217,6 +232,9 @@ def parallel_env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
@@ -234,6 +252,9 @@ def sb3_vec_env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     rules: Sequence[Mapping[str, Any]] | None = None,
     actions: ActionSet = "all",
@@ -256,12 +277,15 @@ def sb3_vec_env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
         rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
         actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
         initial_states: snapshots from which games begin, with new dice
         initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
@@ -288,6 +312,9 @@ def sb3_vec_env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         rules=rules,
         actions=actions,

@@ -1,12 +1,13 @@
-"""The table of variants and modules: one entry for each, read by the rules, options, notation, command line, lobby and docs.
+"""The tables of variants, modules and tasks: one entry for each, read by the rules, options, notation, command line, lobby and docs.
 
-It imports nothing, so that shell completion can read it without the compiled rules.
+It imports nothing heavy, so that shell completion can read it without the compiled rules.
 
 >>> VARIANTS[0].name, VARIANTS[0].needs_all_actions
 ('imperivm', True)
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -83,3 +84,23 @@ MODULES = (
     ),
     OptionalRule("goths", 4, "R11.3", "a stronger army that crosses the borders III and IV"),
 )
+
+
+class Task(NamedTuple):
+    """A named set-up: a level with a head start (R2.8)."""
+
+    level: str
+    revolts: int
+    secured: int
+    help: str
+
+
+TASKS = {  # from seconds of training to a day
+    "last-border": Task("4200", 0, 5, "one border left, no Revolts"),
+    "last-two": Task("4200", 0, 4, "two borders left, no Revolts"),
+    "three-left": Task("4200", 2, 3, "three borders left, two Revolts"),
+    "calm-empire": Task("4200", 0, 0, "all six borders, no Revolts"),
+    "beginner": Task("4200", 6, 0, "the beginners' level"),
+    "normal": Task("4211", 6, 0, "the normal level"),
+    "hard": Task("4222", 6, 0, "a hard level"),
+}

@@ -7,13 +7,16 @@ actions that name a space are pointers to its node (Vinyals et al., Pointer netw
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
 from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.board import BOARD, BROKEN, NORMAL
 from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
 from tetrarchia_env.observation import BY_SPACE, SIZE, offset
@@ -40,6 +43,15 @@ class Network(nn.Module):
         """Return [batch, actions] logits, illegal actions included, and [batch] values."""
         logits, trunk = self.features(obs)
         return logits, in_float32(self.value_head, trunk).squeeze(-1)
+
+    def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Return the input of the network for the Emperors to act.
+
+        Args:
+            games: The games.
+            obs: Their observations, if they are known already.
+        """
+        return observe(games) if obs is None else obs
 
     def values(self, obs: Tensor) -> Tensor:
         """Return the values only."""
@@ -196,11 +208,39 @@ class IndependentPolicies(Network):
         return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
 
 
+class CentralCritic(Network):
+    """Policies with one critic for all Emperors that reads the full state (MAPPO; Yu et al., The surprising effectiveness of PPO in
+    cooperative multi-agent games, NeurIPS 2022). The input is the agent's own observation followed by the state.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        own = replace(config, critic="own")
+        self.actor = make_network(own)
+        self.critic = make_network(replace(own, policies=1))
+
+    def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        state = observe(games, np.zeros(len(games), dtype=np.int64))
+        return np.concatenate([observe(games) if obs is None else obs, state], axis=1)
+
+    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        logits, _ = self.actor(obs[:, :SIZE])
+        return logits, self.critic.values(obs[:, SIZE:])
+
+    def values(self, obs: Tensor) -> Tensor:
+        return self.critic.values(obs[:, SIZE:])
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        return list(self.critic.parameters())
+
+
 NETWORKS: dict[str, type[Network]] = {"gnn": GNN, "gnn-decoder": EncoderDecoderGNN, "mlp": MLP}
 
 
 def make_network(config: NetworkConfig) -> Network:
     """Return a new network with random weights."""
+    if config.critic == "central":
+        return CentralCritic(config)
     return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
 
 

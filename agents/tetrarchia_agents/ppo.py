@@ -13,7 +13,7 @@ from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_agents.turn_search import Float32s, Float64s, Plan, PlanMemory, TurnSearch, sample
 from tetrarchia_agents.values import check_value, value_reward
 from tetrarchia_env.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
+from tetrarchia_env.batch import Games, Masks, is_over, legal_masks
 from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
@@ -140,7 +140,7 @@ class PPOAgent(Agent):
                 f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more:"
                 f" use ppo:{ALL_RULES_CHECKPOINT}"
             )
-        obs, legal = observe(games), masks[:, : self.num_actions] != 0
+        obs, legal = self.network.inputs(games), masks[:, : self.num_actions] != 0
         parts = []
         with torch.inference_mode():
             for start in range(0, len(games), BATCH_SIZE):
@@ -158,7 +158,7 @@ class PPOAgent(Agent):
         with torch.inference_mode():
             for start in range(0, len(running), BATCH_SIZE):
                 rows = running[start : start + BATCH_SIZE]
-                obs = torch.from_numpy(observe(games[rows])[_padded(len(rows))])
+                obs = torch.from_numpy(self.network.inputs(games[rows])[_padded(len(rows))])
                 values[rows] += self.network.values(obs).numpy()[: len(rows)]
         return values
 

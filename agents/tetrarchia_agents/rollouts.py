@@ -124,6 +124,9 @@ def rollout(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
 ) -> list[GameResult]:
     """Play games to their ends.
@@ -140,6 +143,9 @@ def rollout(
         modules: Any names of `constants.MODULES` (R11).
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules.
         fixed_setup: Place the initial Revolts as in R2.7.
+        revolts: The number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8).
+        secured: The number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8).
+        task: A name of `constants.TASKS`, which sets level, revolts and secured.
         max_turns: Truncate a game when this many turns are finished.
 
     Returns:
@@ -153,7 +159,7 @@ def rollout(
     [False, True, False]
     """
     seeds = range(checked_seed(seed), checked_seed(seed) + int(games)) if isinstance(games, int | np.integer) else games
-    rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns)
+    rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
     return play_games(rules, make_team(agents), seeds, agents_seed)
 
 

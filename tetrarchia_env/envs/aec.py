@@ -34,8 +34,11 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
@@ -61,13 +64,18 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
+        revolts: int | Sequence[int] = 6,
+        secured: int | Sequence[int] = 0,
+        task: str | None = None,
         max_turns: int = 400,
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: RenderMode | None = None,
         mask: MaskPlace = "observation",
     ) -> None:
-        super().__init__(Options(level, variants, modules, scenario, fixed_setup, max_turns), reward, gamma, render_mode, mask)
+        super().__init__(
+            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), reward, gamma, render_mode, mask
+        )
         self.possible_agents = list(EMPERORS)
         self.agents: list[str] = []
         self.agent_selection = EMPERORS[0]

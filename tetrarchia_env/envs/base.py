@@ -117,7 +117,7 @@ class BaseEnv(GameState):
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none."""
-        rules = self.options.arguments()
+        rules = self.options.rules()
         if self.options.draws_level:
             rules["level"] = self.options.level_names[0]
         self.position = notation.restore({"rules": rules, **snapshot})

@@ -6,13 +6,14 @@ step after the next. The compiled functions are at the end of the file.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
-from tetrarchia_env.batch import Games, Masks, Rows, begin_at_level
+from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, set_ups
 from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
@@ -39,11 +40,15 @@ EPISODE = np.dtype(
             ("steps", np.int64),  # steps of the running game
             ("reward", np.float64),  # of the last step
             ("to_act", np.int64),  # the Emperor to act
+            ("revolts", np.int64),  # initial Revolts of the running game (R2.8)
+            ("secured", np.int64),  # borders secured from its beginning (R2.8)
             ("ended", np.int64),  # whether the last step ended a game; the following fields describe that game
             ("outcome", np.int64),
             ("score", np.int64),
             ("turn", np.int64),
             ("level", np.int64, 4),
+            ("final_revolts", np.int64),
+            ("final_secured", np.int64),
             ("final_total", np.float64),
             ("final_steps", np.int64),
         ],
@@ -60,6 +65,7 @@ FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
 EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
 EPISODE_RANGES |= {"final_total": FINITE, "final_steps": COUNT}
+EPISODE_RANGES |= dict.fromkeys(("revolts", "secured", "final_revolts", "final_secured"), (0, 6))
 MAX_ENVS = 1 << 24
 SHARE_SCALE = 1 << 20  # the integer for initial_state_share = 1
 
@@ -68,11 +74,7 @@ class ResetConfig(NamedTuple):
     """How games begin: by one of several sets of rules, or from an initial state."""
 
     rule_index: NDArray[np.int64]  # of each environment
-    templates: Games  # of each set of rules
-    levels: NDArray[np.int8]  # of all sets of rules, concatenated
-    first_level: NDArray[np.int64]  # for each set of rules, where its levels begin
-    last_level: NDArray[np.int64]  # and where they end
-    draws_level: NDArray[np.bool_]
+    set_ups: SetUps  # of each set of rules
     initial_states: Games
     initial_state_share: int  # in units of 1 / SHARE_SCALE
 
@@ -138,17 +140,17 @@ class BatchedGames:
                 raise TetrarchiaError("initial_states must be running games; one of them is over")
             if self.masks.shape[1] < ACTIONS and options_of(state[0]).needs_all_actions:
                 raise TetrarchiaError("initial_states: a snapshot needs actions that actions='base' does not include")
-        ends = np.cumsum([len(options.levels) for options in self.options])
         self._reset_config = ResetConfig(
             self.rule_index,
-            np.concatenate([options.template for options in self.options]),
-            np.concatenate([options.levels for options in self.options]),
-            ends - [len(options.levels) for options in self.options],
-            ends,
-            np.array([options.draws_level for options in self.options]),
+            set_ups(self.options),
             np.concatenate(states) if states else np.zeros(0, dtype=GAME),
             int(share * SHARE_SCALE) if states else 0,
         )
+
+    def set_head_start(self, revolts: Sequence[int], secured: Sequence[int]) -> None:
+        """From now on, draw the head start of games without a scenario from these lists (R2.8)."""
+        self.options = [one if one.scenario else replace(one, revolts=revolts, secured=secured, task=None) for one in self.options]
+        self._reset_config = self._reset_config._replace(set_ups=set_ups(self.options))
 
     def begin(self, seeds: batch.Seeds, rows: Rows | None = None) -> Floats:
         """Begin new games everywhere or in these rows; a seed determines all following games of its environment."""
@@ -275,22 +277,21 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 def begin_episodes(games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks) -> None:
     """Begin new games in these rows with the RNG states of their episodes."""
     for i in rows:
-        begin_episode(games, i, episodes[i].rng, config, masks[i])
+        begin_episode(games, i, episodes[i], config, masks[i])
 
 
 @jit
-def begin_episode(games: Games, i: int, rng: np.uint64, config: ResetConfig, mask: Masks) -> None:
-    """Begin a new game by the rules or from one of the initial states, with this RNG state."""
+def begin_episode(games: Games, i: int, episode: Episode, config: ResetConfig, mask: Masks) -> None:
+    """Begin a new game by the rules or from one of the initial states, with the RNG state of its episode."""
+    rng = episode.rng
     choice = next_rng(rng ^ np.uint64(0x5851F42D4C957F2D))  # differs from every state that the dice of this game use
     if draw(choice, np.uint64(SHARE_SCALE)) < config.initial_state_share:
         games[i] = config.initial_states[draw(next_rng(choice), np.uint64(len(config.initial_states)))]
         games[i].dice = rng
+        episode.revolts, episode.secured = 0, 0
         legal(games[i], mask)
     else:
-        rule = config.rule_index[i]
-        games[i] = config.templates[rule]
-        levels = config.levels[config.first_level[rule] : config.last_level[rule]]
-        begin_at_level(games[i], levels, config.draws_level[rule], rng, mask)
+        episode.revolts, episode.secured = begin_game(games, i, config.set_ups, config.rule_index[i], rng, mask)
 
 
 @jit
@@ -325,7 +326,7 @@ def begin_next_episodes(
         encode(games[i], agent_to_act(games[i]), final_obs[i])
         end_episode(games[i], episodes[i])
         episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
-        begin_episode(games, i, episodes[i].rng, config, masks[i])
+        begin_episode(games, i, episodes[i], config, masks[i])
 
 
 @jit
@@ -334,6 +335,7 @@ def end_episode(game: GameRecord, episode: Episode) -> None:
     episode.outcome, episode.score, episode.turn = game.outcome, score(game), game.turn
     for digit in range(4):
         episode.level[digit] = game.level[digit]
+    episode.final_revolts, episode.final_secured = episode.revolts, episode.secured
     episode.final_total, episode.final_steps = episode.total, episode.steps
     episode.total, episode.steps = 0.0, 0
 

@@ -21,7 +21,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games
+from tetrarchia_env.batch import Games, borders
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.rewards import outcome_reward, score_reward, title_reward
@@ -32,7 +32,7 @@ from tetrarchia_env.schema import truncate_repr
 
 Amounts = NDArray[np.float64]
 Rows = slice | NDArray[np.int64]
-RewardName = Literal["outcome", "score", "shaped", "glory"]
+RewardName = Literal["outcome", "score", "shaped", "glory", "borders"]
 REWARDS: tuple[str, ...] = get_args(RewardName)
 ALL = slice(None)
 
@@ -123,6 +123,10 @@ class ShapedReward:
         before, self._potentials = self._potentials, self.potential(games)
         return self.terminal(games) + self.shaping_coef * (self.gamma * self._potentials - before)
 
+    def last_step(self, games: Games, rows: NDArray[np.int64]) -> Amounts:
+        """Return the reward of the last step in these rows if it had led to these positions, without the potential before it."""
+        return self.terminal(games) + self.shaping_coef * self.gamma * self.potential(games)
+
     def terminal(self, games: Games) -> Amounts:
         """Return the reward of the end of each game; 0 before it."""
         won, outcomes = self.win * self.turn_discount ** games["turn"], games["outcome"]
@@ -135,6 +139,48 @@ class ShapedReward:
         return (self.win - self.loss) * self.turn_discount ** games["turn"] * probabilities
 
 
+class BordersReward:
+    """A payment for progress: learning can start from random play with it.
+
+    A step that exceeds the largest number of secured borders since the game began pays for each border more, and winning pays
+    extra; both are multiplied by `turn_discount` for each finished turn. Losing pays 0. This is not potential-based: it changes
+    which policy is optimal, in favor of securing borders early, even if that loses the game later.
+
+    Args:
+        turn_discount: multiplies the rewards for each finished turn
+        border: the reward for each border more than ever before in the game
+        win: the additional reward of a won game
+
+    Attributes:
+        most: the largest number of borders secured at once since the beginning of each game
+    """
+
+    def __init__(self, turn_discount: float = 0.995, *, border: float = 1.0, win: float = 3.0) -> None:
+        if not 0 < turn_discount <= 1:
+            raise TetrarchiaError(f"turn_discount must be above 0 and at most 1; got {turn_discount!r}")
+        self.turn_discount, self.border, self.win = turn_discount, border, win
+        self.most = np.zeros(0, dtype=np.int64)
+        self._before = self.most  # `most` before the last step
+
+    def begin(self, games: Games, rows: Rows = ALL) -> None:
+        """Count the borders that are secured from the beginning in these rows."""
+        if len(self.most) != len(games):
+            self.most = np.zeros(len(games), dtype=np.int64)
+        self.most[rows] = borders(games[rows])
+
+    def __call__(self, games: Games) -> Amounts:
+        """Return the reward of each game."""
+        self._before = self.most
+        self.most = np.maximum(self.most, borders(games))
+        return self.last_step(games, np.arange(len(games)))
+
+    def last_step(self, games: Games, rows: NDArray[np.int64]) -> Amounts:
+        """Return the reward of the last step in these rows if it had led to these positions."""
+        gained = np.maximum(borders(games) - self._before[rows], 0)
+        amounts: Amounts = self.turn_discount ** games["turn"] * (self.border * gained + self.win * (games["outcome"] == WON))
+        return amounts
+
+
 _WEIGHTS = load_weights()
 
 
@@ -143,6 +189,7 @@ def make_reward(reward: str | Reward, gamma: float) -> Reward:
     shaped = ShapedReward(gamma)  # refuses a wrong gamma with every reward
     if isinstance(reward, str) and reward in REWARDS:
         named: dict[str, Reward] = {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}
+        named["borders"] = BordersReward()
         return named[reward]
     if isinstance(reward, str | type) or not (callable(reward) and callable(getattr(reward, "begin", None))):
         raise TetrarchiaError(

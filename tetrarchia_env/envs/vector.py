@@ -39,12 +39,15 @@ class TetrarchiaVector(VectorEnv):
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
         rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
         actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
         initial_states: snapshots from which games begin, with new dice
         initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
@@ -67,6 +70,9 @@ class TetrarchiaVector(VectorEnv):
         modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
+        revolts: int | Sequence[int] = 6,
+        secured: int | Sequence[int] = 0,
+        task: str | None = None,
         max_turns: int = 400,
         rules: Sequence[Mapping[str, Any]] | None = None,
         actions: ActionSet = "all",
@@ -83,7 +89,16 @@ class TetrarchiaVector(VectorEnv):
         self.batched = BatchedGames(
             num_envs,
             rule_sets(
-                rules, level=level, variants=variants, modules=modules, scenario=scenario, fixed_setup=fixed_setup, max_turns=max_turns
+                rules,
+                level=level,
+                variants=variants,
+                modules=modules,
+                scenario=scenario,
+                fixed_setup=fixed_setup,
+                revolts=revolts,
+                secured=secured,
+                task=task,
+                max_turns=max_turns,
             ),
             actions=actions,
             initial_states=initial_states,

@@ -96,7 +96,7 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
         shutil.rmtree(folder / PARTS_DIR, ignore_errors=True)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
-    settings = (config.expert, config.training_levels, config.rules, config.expert_noise, config.seed, config.target_temperature)
+    settings = (config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed, config.target_temperature)
     parts = parts_folder(folder / PARTS_DIR, {"jobs": settings})
     found = collect_demonstrations(
         make_jobs(*settings), config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number), parts
@@ -202,6 +202,6 @@ def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) ->
 def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:
     """Return masked logits and values. Observations are computed when needed: a game record takes an eighth of their memory."""
     games = data.games[rows]
-    logits, values = network(torch.from_numpy(batch.observe(games)))
+    logits, values = network(torch.from_numpy(network.inputs(games)))
     illegal = batch.legal_masks(games)[:, : logits.shape[1]] == 0
     return logits.masked_fill(torch.from_numpy(illegal), MASKED), values

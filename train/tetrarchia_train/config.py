@@ -28,6 +28,7 @@ MAX_PRESET_BYTES = 1_000_000
 MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take about 50 GB
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
+DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
 EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
@@ -37,6 +38,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
     *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
+    *("border_coef", "final_border_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -80,6 +82,12 @@ class TrainOptions:
     levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
     focus_share: Annotated[Fraction, _games("Fraction of games at the levels of --focus.")] = 0.0
+    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`.", show_default=False)] = ""
+    revolts: Annotated[str, _games("Numbers of initial Revolts, 0 to 6, drawn at random.", metavar="N,N")] = "6"
+    secured: Annotated[str, _games("Numbers of borders secured from the beginning, 0 to 5, drawn at random.", metavar="N,N")] = "0"
+    curriculum: Annotated[
+        bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
+    ] = False
     actions: Annotated[Literal["base", "all"], _games("Action set: of the base game, or with variants and modules.")] = "base"
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
@@ -92,6 +100,10 @@ class TrainOptions:
     readout_dim: Annotated[PositiveInt, _network("Features per space that the trunk reads.")] = 16
     hidden_dim: Annotated[PositiveInt, _network("Width of the trunk.")] = 256
     policies: Annotated[PositiveInt, _network("1: parameters shared by all Emperors; 4: an independent network for each.")] = 1
+    critic: Annotated[
+        Literal["own", "central"],
+        _network("own: the critic reads the acting Emperor's observation; central: a separate critic reads the full state (MAPPO)."),
+    ] = "own"
     precision: Annotated[
         Literal["float32", "bfloat16"],
         _network("Precision of matrix products in PPO; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."),
@@ -128,8 +140,14 @@ class TrainOptions:
     vf_coef: Annotated[Coefficient, _ppo("Value loss coefficient.")] = 0.5
     max_grad_norm: Annotated[Positive, _ppo("Maximum norm of the gradient.")] = 0.5
     chance_samples: Annotated[SmallCount, _ppo("Dice resamples per step for the control variate; 0 disables it.")] = 4
-    turn_discount: Annotated[Discount, _ppo("Initial discount of the terminal reward per turn of the game.")] = 0.99
-    final_turn_discount: Annotated[Discount, _ppo("Final discount of the terminal reward per turn of the game.")] = 0.99
+    reward: Annotated[
+        Literal["shaped", "borders"],
+        _ppo("shaped: winning, with shaping by the planner's heuristic; borders: each border secured for the first time, and winning."),
+    ] = "shaped"
+    turn_discount: Annotated[Discount, _ppo("Initial discount of the reward per turn of the game.")] = 0.99
+    final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
+    border_coef: Annotated[Coefficient, _ppo("Initial reward of a border secured for the first time (--reward borders).")] = 1.0
+    final_border_coef: Annotated[Coefficient, _ppo("Final reward of a border secured for the first time (--reward borders).")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -182,8 +200,10 @@ class TrainConfig(TrainOptions):
         if not self.levels:
             raise TetrarchiaError("training option levels must name at least one level")
         Options(level=[level for name in LEVEL_FIELDS for level in self.level_list(name)])
-        for rule_set in self.rules:
-            if Options.of(**rule_set).needs_all_actions and self.actions == "base":
+        if self.curriculum and (self.task or not ("," in self.revolts or "," in self.secured)):
+            raise TetrarchiaError("training option curriculum needs several numbers in revolts or secured, and no task")
+        for rule_set in self.rule_sets:
+            if Options.of(**with_levels(rule_set, self.training_levels)).needs_all_actions and self.actions == "base":
                 raise TetrarchiaError(f"training option actions must be all for the rules {rule_set}")
 
     def level_list(self, name: str) -> list[str]:
@@ -202,6 +222,27 @@ class TrainConfig(TrainOptions):
         return [*levels, *focus * ceil(share / (1 - share) * len(levels) / len(focus))]
 
     @property
+    def rule_sets(self) -> list[dict[str, Any]]:
+        """The rule sets with the task or the head start, as arguments of `Options` (see also `with_levels`)."""
+        if self.task:
+            return [{"task": self.task, **rule_set} for rule_set in self.rules]
+        counts = {"revolts": self.count_list("revolts"), "secured": self.count_list("secured")}
+        head_start = {name: values for name, values in counts.items() if values != [DEFAULT_COUNTS[name]]}
+        return [rule_set if "scenario" in rule_set else head_start | rule_set for rule_set in self.rules]
+
+    def count_list(self, name: str) -> list[int]:
+        """Return the numbers of the option `revolts` or `secured`.
+
+        Raises:
+            TetrarchiaError: If it is not a list of numbers.
+        """
+        text: str = getattr(self, name)
+        try:
+            return [int(number) for number in text.split(",")]
+        except ValueError:
+            raise TetrarchiaError(f"training option {name} must be numbers separated by commas; got {text!r}") from None
+
+    @property
     def network_config(self) -> "NetworkConfig":
         """The configuration of the network."""
         from tetrarchia_agents.network_config import NetworkConfig
@@ -216,6 +257,7 @@ class TrainConfig(TrainOptions):
             readout_dim=self.readout_dim,
             hidden_dim=self.hidden_dim,
             policies=self.policies,
+            critic=self.critic,
         )
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "TrainConfig":
@@ -262,10 +304,10 @@ def with_levels(rules: dict[str, Any], levels: Sequence[str]) -> dict[str, Any]:
     """Return the arguments of `Options` for a rule set and levels.
 
     Args:
-        rules: The rule set; a scenario has its own level.
+        rules: The rule set; a scenario or task has its own level.
         levels: Levels to draw from; those that its modules do not allow are left out.
     """
-    return rules if "scenario" in rules else {"level": fitting_levels(rules.get("modules", ()), levels), **rules}
+    return rules if "scenario" in rules or "task" in rules else {"level": fitting_levels(rules.get("modules", ()), levels), **rules}
 
 
 def fitting_levels(modules: Iterable[str], levels: Sequence[str]) -> list[str]:
@@ -338,7 +380,7 @@ def read_options(text: str, source: str) -> dict[str, Any]:
 
 def _coerce(name: str, value: Any, kind: Any) -> Any:
     """Convert values that YAML parses differently: it reads 3e-4 as a text, 4200 as a number, and levels as a list."""
-    if name in LEVEL_FIELDS:
+    if name in (*LEVEL_FIELDS, *DEFAULT_COUNTS):
         if isinstance(value, list | tuple):
             value = "rulebook" if tuple(value) == RULEBOOK else ",".join(map(str, value))
         return str(value) if isinstance(value, int) else value

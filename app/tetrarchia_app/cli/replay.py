@@ -66,7 +66,7 @@ def replay(
     if html:
         from tetrarchia_env.render.page import replay_page
 
-        place = played.options.scenario or f"level {played.options.level}"
+        place = played.options.scenario or played.options.task or f"level {played.options.level}"
         title = f"{printable(file.stem)}: {place}, seed {played.seed}"
         write_text_atomic(html, replay_page(list(game.frames()), title, analyse_with(analyse, played) if analyse else None))
         print(f"written: {printable(html)}")
