@@ -8,6 +8,7 @@ actions that name a space are pointers to its node (Vinyals et al., Pointer netw
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -34,6 +35,7 @@ class Network(nn.Module):
     """Base class: logits and values of a batch of observations."""
 
     value_head: nn.Module
+    policy_modules: tuple[str, ...] = ("policy_head",)  # that only the logits need
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits and the input of the value head."""
@@ -43,6 +45,10 @@ class Network(nn.Module):
         """Return [batch, actions] logits, illegal actions included, and [batch] values."""
         logits, trunk = self.features(obs)
         return logits, in_float32(self.value_head, trunk).squeeze(-1)
+
+    def logits(self, obs: Tensor) -> Tensor:
+        """Return the logits only."""
+        return self.features(obs)[0]
 
     def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         """Return the input of the network for the Emperors to act.
@@ -149,6 +155,8 @@ class BoardNetwork(Network):
 class GNN(BoardNetwork):
     """Pointers are products of queries from the trunk with the nodes' readout."""
 
+    policy_modules = ("policy_head", "query")
+
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
         self.query = small_init(nn.Linear(config.hidden_dim, self.pointers * config.readout_dim))
@@ -160,6 +168,8 @@ class GNN(BoardNetwork):
 
 class EncoderDecoderGNN(BoardNetwork):
     """Message passing before and after the trunk: moves are valued by where they lead."""
+
+    policy_modules = ("policy_head", "context", "broadcast", "context_features", "decoder", "pointer")
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -199,6 +209,10 @@ class IndependentPolicies(Network):
         super().__init__()
         self.networks = nn.ModuleList(NETWORKS[config.kind](config) for _ in EMPERORS)
 
+    def logits(self, obs: Tensor) -> Tensor:
+        parts = [(rows, cast(Network, self.networks[emperor]).logits(obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
+        return torch.cat([logits for _, logits in parts])[torch.cat([rows for rows, _ in parts]).argsort()]
+
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         parts = [(rows, *self.networks[emperor](obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
         back = torch.cat([rows for rows, _, _ in parts]).argsort()
@@ -218,14 +232,20 @@ class CentralCritic(Network):
         own = replace(config, critic="own")
         self.actor = make_network(own)
         self.critic = make_network(replace(own, policies=1))
+        for name in self.critic.policy_modules:
+            delattr(self.critic, name)
+        for policy in self.actor.networks if isinstance(self.actor, IndependentPolicies) else [self.actor]:
+            del policy.value_head
 
     def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         state = observe(games, np.zeros(len(games), dtype=np.int64))
         return np.concatenate([observe(games) if obs is None else obs, state], axis=1)
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        logits, _ = self.actor(obs[:, :SIZE])
-        return logits, self.critic.values(obs[:, SIZE:])
+        return self.actor.logits(obs[:, :SIZE]), self.critic.values(obs[:, SIZE:])
+
+    def logits(self, obs: Tensor) -> Tensor:
+        return self.actor.logits(obs[:, :SIZE])
 
     def values(self, obs: Tensor) -> Tensor:
         return self.critic.values(obs[:, SIZE:])

@@ -51,7 +51,7 @@ class NetworkConfig:
     @property
     def uses_all_weights(self) -> bool:
         """Whether every minibatch gives a gradient to every weight."""
-        return self.policies == 1 and self.critic == "own"
+        return self.policies == 1
 
     @property
     def approximate_size(self) -> int:
