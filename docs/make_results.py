@@ -1,7 +1,8 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
-Writes docs/results.md, docs/training.md, docs/analysis.md, README.md, the plots of both pages and the checkpoints' cards; `make results`
-runs it. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
+Writes docs/results.md, training.md, analysis.md, model_cards.md, README.md, the plots of these pages and the checkpoints' cards;
+`make results` runs it. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out
+of date.
 """
 
 import json
@@ -14,6 +15,8 @@ from typing import Any
 import yaml
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints
+from tetrarchia_agents.network import make_network
+from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.files import write_text_atomic
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import SECTIONS, fill, headline_agents, load_results, section_results, seeds, win_rate_table, write_report
@@ -28,6 +31,7 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
 AGENT = "ppo"  # the agent of the checkpoints
+CARD_LEVELS = ("4200", "4211", "4222")
 TIMED_PRESETS = ("ppo", "ppo-more")
 NOTE = "note.txt"  # in the folder of a trial with other code: what was different
 TRIED_OPTIONS = (
@@ -72,6 +76,9 @@ def texts() -> dict[Path, str]:
     parts = {
         DOCS / "training.md": training,
         DOCS / "analysis.md": {"calibration": calibration()},
+        DOCS / "model_cards.md": {
+            "model cards": table("checkpoint | network | weights | " + " | ".join(CARD_LEVELS), "---|---|---:|---:|---:|---:", card_rows())
+        },
         ROOT / "README.md": {"results": readme_table()},
     }
     return {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()} | cards()
@@ -109,6 +116,16 @@ def cards() -> dict[Path, str]:
             found[name][place] = {"games": len(games), "won": won, "low": round(rate.low, 4), "high": round(rate.high, 4)}
     new = {name: read_card(CHECKPOINTS / name) | {"results": found[name]} for name in shipped_checkpoints()}
     return {CHECKPOINTS / name / CARD: json.dumps(card, indent=1) + "\n" for name, card in new.items()}
+
+
+def card_rows() -> Iterator[str]:
+    """Yield kind and size of each checkpoint's network, and its win rates."""
+    for name in shipped_checkpoints():
+        card = read_card(CHECKPOINTS / name)
+        found = json.loads(cards()[CHECKPOINTS / name / CARD])["results"]
+        rates = (percent(wilson(found[level]["won"], found[level]["games"])) for level in CARD_LEVELS)
+        size = sum(weights.numel() for weights in make_network(NetworkConfig(**card["network"])).state_dict().values())
+        yield f"`{name}` | {network_shape(card['network'], card['network']['kind'])} | {size:,} | {' | '.join(rates)}"
 
 
 # --- analysis.md, from checkpoints/ppo/calibration.json ---

@@ -23,6 +23,13 @@ class Agent(Protocol):
 
     The games are copies whose RNG states (`games["dice"]`) are not those of the real games: an agent cannot see future dice. It may
     play on in the copies and should take its own randomness from these states, so that the same states give the same actions.
+
+    >>> from tetrarchia_env import Game
+    >>> class FirstLegalAction(Agent):
+    ...     def act(self, games, masks, env_ids):
+    ...         return masks.argmax(axis=1)
+    >>> Game(level="4200", seed=7).play_turn(FirstLegalAction())[0]
+    'diocletian places a fleet in ATLANTICVM'
     """
 
     def begin(self, env_ids: EnvIds) -> None:

@@ -8,7 +8,7 @@ actions that name a space are pointers to its node (Vinyals et al., Pointer netw
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -36,6 +36,15 @@ class Network(nn.Module):
 
     value_head: nn.Module
     policy_modules: tuple[str, ...] = ("policy_head",)  # that only the logits need
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the parameters."""
+        return next(self.parameters()).device
+
+    def tensor(self, array: NDArray[Any]) -> Tensor:
+        """Return an array as a tensor on the network's device; on the CPU it shares the array's memory."""
+        return torch.from_numpy(array).to(self.device)
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits and the input of the value head."""
@@ -280,7 +289,7 @@ def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
 
 def in_float32(layer: nn.Module, features: Tensor) -> Tensor:
     """Apply a layer in float32 even under torch.autocast, where small differences matter."""
-    with torch.autocast("cpu", enabled=False):
+    with torch.autocast("cuda" if features.is_cuda else "cpu", enabled=False):
         result: Tensor = layer(features.float())
     return result
 

@@ -90,16 +90,32 @@ class TeamPolicy:
 
 @dataclass(frozen=True)
 class GameResult:
-    """The result of one finished game."""
+    """The result of one finished game.
+
+    Attributes:
+        level: The level.
+        seed: The seed.
+        outcome: "won", "rome fell", "reserve empty" or "truncated".
+        score: The score (R9.3).
+        turns: Number of turns.
+        borders: Borders secured at the end.
+        decisions: Number of decisions of each Emperor in turn order.
+        seconds: Time that these took, rounded to three digits and at most six decimals.
+
+    >>> from tetrarchia_agents import rollout
+    >>> [result] = rollout("greedy", 1, seed=7, level="4200")
+    >>> result.won, result.outcome, result.steps == sum(result.decisions)
+    (False, 'rome fell', True)
+    """
 
     level: str
     seed: int
-    outcome: str  # won, rome fell, reserve empty or truncated
-    score: int  # R9.3
+    outcome: str
+    score: int
     turns: int
-    borders: int  # secured at the end
-    decisions: tuple[int, int, int, int]  # of each Emperor in turn order
-    seconds: tuple[float, float, float, float]  # that they took: three digits, at most six decimals
+    borders: int
+    decisions: tuple[int, int, int, int]
+    seconds: tuple[float, float, float, float]
 
     @property
     def won(self) -> bool:

@@ -37,7 +37,6 @@ from tetrarchia_eval.report import (
     ENDED,
     GAMES,
     MEDIAN_TURNS,
-    MILLISECONDS,
     SCORE,
     THREE_FOURTH,
     TURNS,
@@ -178,11 +177,11 @@ def comparison_section(section: Section, matches: Matches, plots: Path) -> dict[
     tables = {
         "comparisons": folded(f"{len(tests)} comparisons", comparison_table(tests, section.place_kind)) if tests else "",
         "endings": folded("Outcomes and borders not secured", results.table((GAMES, *ENDED, UNSECURED))),
-        "scores": folded("Score, turns, decisions and time", results.table((SCORE, TURNS, MEDIAN_TURNS, DECISIONS, MILLISECONDS))),
+        "scores": folded("Score, turns and decisions", results.table((SCORE, TURNS, MEDIAN_TURNS, DECISIONS))),
         "commands": commands(matches),
     }
     caption = f"{count_games(results.games)}, {seeds(matches)}."
-    table = win_rate_table(results, has_time=section.folder == "ladder").markdown()
+    table = win_rate_table(results).markdown()
     rates = f"{table}\n{caption}\n\n{save_plot(plot, title, plots, section.plot)}"
     return {f"{section.folder} {name}": part for name, part in {"rates": rates, **tables}.items()}
 
@@ -212,13 +211,12 @@ def headline_agents(results: Results) -> list[str]:
     return [team for team in results.games if team in HEADLINE_AGENTS] or list(results.games)
 
 
-def win_rate_table(results: Results, teams: Sequence[str] | None = None, *, has_time: bool = False) -> Table:
+def win_rate_table(results: Results, teams: Sequence[str] | None = None) -> Table:
     """Return agents in rows and places in columns; many places are rows instead.
 
     Args:
         results: The games.
         teams: Agents to show, by default all.
-        has_time: Whether to add the time per decision.
     """
     shown = list(results.games) if teams is None else teams
     rates, places = results.win_rates(), results.places
@@ -227,10 +225,6 @@ def win_rate_table(results: Results, teams: Sequence[str] | None = None, *, has_
         return Table(columns, [[place, *(rates[team].get(place) for team in shown)] for place in places])
     columns = [Column("agent"), Column(f"games per {results.place_kind}"), *(Column(place, percent) for place in places)]
     rows: list[list[Cell]] = [[team, games_per_place(results.games[team]), *(rates[team].get(place) for place in places)] for team in shown]
-    if has_time:
-        columns.append(MILLISECONDS[0])
-        for team, row in zip(shown, rows, strict=True):
-            row.append(float(np.mean([one.milliseconds for one in results.summaries[team].values()])))
     return Table(columns, rows)
 
 

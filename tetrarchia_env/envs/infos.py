@@ -48,7 +48,10 @@ def with_presence(info: dict[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dic
 
 
 def outcome_name(code: int) -> str:
-    """Return the name of an outcome code, `info["outcome"]`.
+    """Return the name of an outcome code.
+
+    Args:
+        code: `info["outcome"]`, 0 to 4.
 
     >>> [outcome_name(code) for code in range(5)]
     ['running', 'won', 'rome fell', 'reserve empty', 'truncated']
@@ -57,7 +60,10 @@ def outcome_name(code: int) -> str:
 
 
 def agent_name(code: int) -> str:
-    """Return the name of an agent code, `info["agent"]`.
+    """Return the name of an agent code.
+
+    Args:
+        code: `info["agent"]`, 0 to 3.
 
     >>> [agent_name(code) for code in range(4)]
     ['diocletian', 'galerius', 'constantius', 'maximian']

@@ -135,7 +135,8 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
     learner.num_timesteps = counters.num_timesteps
     learner.network.load_state_dict(weights)
     for name, parameter in learner.network.named_parameters():
-        state = {part: optimizer_state[f"{name}:{part}"] for part in (STEPS, *MOMENTS) if f"{name}:{part}" in optimizer_state}
+        found = {part: optimizer_state.get(f"{name}:{part}") for part in (STEPS, *MOMENTS)}
+        state = {part: tensor.to(parameter.device) for part, tensor in found.items() if tensor is not None}
         if state and len(state) != 1 + len(MOMENTS):
             raise TetrarchiaError(f"{folder / RESUME_DIR / OPTIMIZER_FILE} is damaged: {name} lacks a part")
         if state:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from msgspec import Meta
 
+from tetrarchia_agents.devices import Device
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
@@ -35,9 +36,9 @@ EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
 Stage = Literal["demonstrations", "bc", "ppo"]
 # Options that may change when a run is resumed. All others determine its network, its games or its finished stages.
 RESUMABLE_FIELDS = (
-    *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
+    *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
+    *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("border_coef", "final_border_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
@@ -92,6 +93,9 @@ class TrainOptions:
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2
+    device: Annotated[
+        Device, _games("Device of the network: cpu (reproducible), cuda, or auto (cuda if there is a GPU); several processes use the CPU.")
+    ] = "cpu"
 
     network: Annotated[str, _network("Architecture: gnn, gnn-decoder or mlp.")] = "gnn"
     node_dim: Annotated[PositiveInt, _network("Features per space in the message-passing layers.")] = 16
@@ -186,6 +190,10 @@ class TrainConfig(TrainOptions):
                 "training options: num_envs x n_steps must be a multiple of minibatch_size, "
                 "num_envs a multiple of rules x processes, and minibatch_size a multiple of processes"
             )
+        if self.device == "cuda" and self.processes > 1:
+            raise TetrarchiaError(
+                f"training option device must be cpu or auto with several processes; got cuda and {self.processes} processes"
+            )
         if self.rounds and not (self.init_checkpoint and self.expert.startswith(SEARCH_EXPERT)):
             raise TetrarchiaError(
                 f"training option rounds needs an init_checkpoint and an expert such as {SEARCH_EXPERT}candidates=8; "
@@ -259,6 +267,11 @@ class TrainConfig(TrainOptions):
             policies=self.policies,
             critic=self.critic,
         )
+
+    @property
+    def network_device(self) -> Device:
+        """The device of the network: several processes use the CPU."""
+        return "cpu" if self.processes > 1 else self.device
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "TrainConfig":
         """Return a copy with some options replaced.

@@ -23,9 +23,9 @@ class GreedyNetwork(Agent):
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Return the most likely action of each game, within the network's action set."""
         with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(self.network.inputs(games)))
-            legal = torch.from_numpy(masks[:, : logits.shape[1]] != 0)
-            actions: Actions = log_probabilities(logits, legal).argmax(dim=1).numpy()
+            logits, _ = self.network(self.network.tensor(self.network.inputs(games)))
+            legal = self.network.tensor(masks[:, : logits.shape[1]] != 0)
+            actions: Actions = log_probabilities(logits, legal).argmax(dim=1).cpu().numpy()
         return actions
 
 

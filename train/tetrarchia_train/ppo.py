@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import Network, log_probabilities, make_network
 from tetrarchia_agents.values import GAMMA, shaped_reward
 from tetrarchia_env import batch
@@ -56,7 +57,7 @@ class Learner:
         self.curriculum = Curriculum({kind: sorted(set(config.count_list(kind))) for kind in KINDS})
         self.games.begin(FIRST_SEED + (self.local.seed << 20) + np.arange(self.local.num_envs, dtype=np.uint64))
         torch.manual_seed(self.local.seed)
-        self.network = make_network(config.network_config)
+        self.network = make_network(config.network_config).to(find_device(config.network_device))
         self.network.load_state_dict(broadcast((network or self.network).state_dict()))
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=ADAM_EPS, fused=True)
         self.control_variate = ControlVariate(self.games, self.reward, config.chance_samples, self.value_fn)
@@ -91,7 +92,7 @@ class Learner:
             self.reward.border = linear_schedule(config.border_coef, config.final_border_coef, progress)
         else:
             self.reward.begin(self.games.games)  # potentials depend on the discount
-        with mixed_precision(config.precision):
+        with mixed_precision(config.precision, self.network.device.type):
             self.collect_rollout()
             self.compute_advantages()
             losses = self.update(learning_rate, ent_coef)
@@ -129,16 +130,17 @@ class Learner:
     def act(self, obs: Floats, masks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Sample actions from the policy; return them with their log-probabilities and the critic's values."""
         with torch.no_grad():
-            logits, values = self.network(torch.from_numpy(obs))
-            log_probs = log_probabilities(logits, torch.from_numpy(masks))
+            logits, values = self.network(self.network.tensor(obs))
+            log_probs = log_probabilities(logits, self.network.tensor(masks))
             actions = sample_actions(log_probs)
-        return actions.numpy(), log_probs.gather(1, actions.unsqueeze(1)).squeeze(1).numpy(), values.numpy()
+        log_prob = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+        return actions.cpu().numpy(), log_prob.cpu().numpy(), values.cpu().numpy()
 
     def compute_advantages(self) -> None:
         """Compute advantages by generalized advantage estimation, and returns."""
         rollout, gae = self.rollout, np.float32(0)
         with torch.no_grad():
-            next_values = self.network.values(torch.from_numpy(self.network.inputs(self.games.games, self.games.obs))).numpy()
+            next_values = self.network.values(self.network.tensor(self.network.inputs(self.games.games, self.games.obs))).cpu().numpy()
         next_non_terminal = 1.0 - self.episode_starts.astype(np.float32)
         for step in reversed(range(self.local.n_steps)):
             delta = rollout.rewards[step] + GAMMA * next_values * next_non_terminal - rollout.values[step]
@@ -153,7 +155,7 @@ class Learner:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         for _ in range(config.n_epochs):
-            for data in self.rollout.minibatches(config.minibatch_size):
+            for data in self.rollout.minibatches(config.minibatch_size, self.network.device):
                 logits, values = self.parallel_network(data.obs)
                 log_probs = log_probabilities(logits, data.masks)
                 entropy = -(log_probs.exp() * log_probs.masked_fill(~data.masks, 0.0)).sum(dim=1)  # avoid 0 * -inf = NaN
@@ -197,7 +199,7 @@ class Learner:
             self.collect_rollout()
             self.compute_advantages()
             for _ in range(config.n_epochs):
-                for data in self.rollout.minibatches(config.minibatch_size):
+                for data in self.rollout.minibatches(config.minibatch_size, self.network.device):
                     optimizer.zero_grad()
                     mse_loss(network(data.obs)[1], data.returns).backward()
                     optimizer.step()
@@ -208,7 +210,7 @@ class Learner:
     def value_fn(self, games: batch.Games, obs: Floats) -> Floats:
         """Return the critic's value of each position, of which these are the observations."""
         with torch.inference_mode():
-            values: Floats = self.network.values(torch.from_numpy(self.network.inputs(games, obs))).numpy()
+            values: Floats = self.network.values(self.network.tensor(self.network.inputs(games, obs))).cpu().numpy()
         return values
 
 
@@ -245,12 +247,12 @@ class Rollout:
         scalars = (np.empty(shape, dtype=np.float32) for _ in range(6))
         return cls(np.empty((*shape, inputs), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)
 
-    def minibatches(self, size: int) -> Iterator[Minibatch]:
-        """Yield all decisions in random order, `size` at a time."""
+    def minibatches(self, size: int, device: torch.device | str = "cpu") -> Iterator[Minibatch]:
+        """Yield all decisions in random order, `size` at a time, on a device."""
         arrays = (self.obs, self.masks, self.actions, self.log_probs, self.advantages, self.returns)
         flat = [torch.from_numpy(array).flatten(0, 1) for array in arrays]
         for rows in torch.randperm(self.actions.size).split(size):
-            yield Minibatch(*(array.index_select(0, rows) for array in flat))
+            yield Minibatch(*(array.index_select(0, rows).to(device) for array in flat))
 
     def explained_variance(self) -> float:
         """Return the fraction of the returns' variance that the values explain; NaN if the returns are constant."""
@@ -286,13 +288,13 @@ def linear_schedule(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
-def mixed_precision(precision: str) -> AbstractContextManager[None]:
+def mixed_precision(precision: str, device_type: str = "cpu") -> AbstractContextManager[None]:
     """Return a context in which matrix products use bfloat16, if that is the precision; sums and weights stay in float32.
 
     Micikevicius et al., Mixed precision training (ICLR 2018); Kalamkar et al., A study of BFLOAT16 for deep learning training (2019).
     """
     context: AbstractContextManager[None] = torch.autocast(
-        "cpu",
+        device_type,
         torch.bfloat16,
         enabled=precision == "bfloat16",
         cache_enabled=False,  # cached weights would outlive their update
@@ -301,7 +303,10 @@ def mixed_precision(precision: str) -> AbstractContextManager[None]:
 
 
 def sample_actions(log_probs: Tensor) -> Tensor:
-    """Sample an action per row by inverse transform sampling, which is several times faster than `torch.multinomial`."""
+    """Sample an action per row by inverse transform sampling, which is several times faster than `torch.multinomial`.
+
+    Random numbers are drawn on the CPU, whose generator is saved with the run.
+    """
     sums = log_probs.double().exp().cumsum(dim=1)
-    points = torch.rand(len(sums), 1, dtype=torch.float64) * sums[:, -1:]
+    points = torch.rand(len(sums), 1, dtype=torch.float64).to(sums.device) * sums[:, -1:]
     return (sums > points).to(torch.uint8).argmax(dim=1)

@@ -181,6 +181,7 @@ def train_ppo(
         learner.pretrain_critic(lambda progress: bar.update(task, completed=100 * progress))
 
     task = bar.add_task("PPO", total=1.0)
+    bar.update(task, completed=learner.progress)
     with _tensorboard(folder) as log, _stop_on_signal() as stop_requested:
         if learner.timesteps == 0:
             _evaluate(learner, folder, log)
