@@ -14,12 +14,16 @@ pytest.importorskip("tensorboard")
 
 from safetensors.torch import load_file  # noqa: E402
 
+from tetrarchia_agents import cards  # noqa: E402
+from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint  # noqa: E402
+from tetrarchia_agents.network import make_network  # noqa: E402
 from tetrarchia_app import cli  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_train import groups  # noqa: E402
+from tetrarchia_train import publish as publishing  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.config import EXIT_STOPPED, TrainConfig, parse_seeds, read_preset  # noqa: E402
-from tetrarchia_train.metrics import read_curve  # noqa: E402
+from tetrarchia_train.metrics import PUBLISHED_CURVE_FILE, read_curve  # noqa: E402
 
 STOP_TIMEOUT_S = 300
 
@@ -167,3 +171,35 @@ def test_a_failed_run_ends_the_group_with_its_exit_code(folder: Path, capfd: pyt
     assert groups.train_group(Path("runs/many"), {}) == 2
     assert "seed-1 failed with exit code 2" in capfd.readouterr().err
     assert sorted(path.name for path in (group / "seed-2").iterdir()) == ["options.yaml"]
+
+
+def test_a_group_is_published_in_half_precision_with_cards_and_curves(folder: Path, tmp_path: Path) -> None:
+    config, shipped = tiny(), tmp_path / "shipped"
+    group = groups.create_group(config, "many", [1, 2], "the command")
+    networks = {run: make_network(config.network_config) for run in ("seed-1", "seed-2")}
+    for run, network in networks.items():
+        training = {"command": "the command", "timesteps": 5, "options": config.as_data()}
+        save_checkpoint(group / run / "final", network, config.network_config, {"training": training})
+        (group / run / "progress.jsonl").write_text('{"timesteps": 5, "seconds": 1, "win_rates": {"4200": 0.5}}\n')
+
+    assert publishing.publish_group("many", "small", shipped) == shipped / "small"
+
+    assert cards.shipped_group_runs(shipped) == ["small/seed-1", "small/seed-2"]
+    assert cards.find_checkpoint("small/seed-2", shipped) == shipped / "small/seed-2"
+    for run, network in networks.items():
+        published = load_checkpoint(shipped / "small" / run)
+        assert published.card["training"]["command"] == "the command"
+        assert len(read_curve(shipped / "small" / run / PUBLISHED_CURVE_FILE)) == 1
+        for name, weight in published.network.state_dict().items():
+            assert weight.dtype == torch.float32
+            assert torch.equal(weight, network.state_dict()[name].half().float())
+    halved, whole = ((path / "weights.safetensors").stat().st_size for path in (shipped / "small/seed-1", group / "seed-1/final"))
+    assert halved < 0.55 * whole
+
+
+def test_an_unfinished_group_is_not_published(folder: Path, tmp_path: Path) -> None:
+    group = groups.create_group(tiny(), "many", [1, 2], "")
+    save_checkpoint(group / "seed-1/final", make_network(tiny().network_config), tiny().network_config, {"training": {}})
+    with pytest.raises(TetrarchiaError, match="seed-2 is not finished"):
+        publishing.publish_group("many", "small", tmp_path / "shipped")
+    assert not (tmp_path / "shipped").exists()
