@@ -5,6 +5,7 @@ there, and YAML presets and run folders are validated by the same types. To add 
 and CleanRL. Importing this module loads neither torch nor the compiled rules.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -31,6 +32,7 @@ RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
+MAX_GROUP_RUNS = 1000
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
 EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
 Stage = Literal["demonstrations", "bc", "ppo"]
@@ -229,6 +231,11 @@ class TrainConfig(TrainOptions):
             return focus
         return [*levels, *focus * ceil(share / (1 - share) * len(levels) / len(focus))]
 
+    def progress(self, timesteps: int, seconds: float) -> float:
+        """Return the fraction of the run that is done after these timesteps and seconds, whichever is larger."""
+        by_time = seconds / 60 / self.max_minutes if self.max_minutes else 0.0
+        return min(1.0, max(timesteps / self.total_timesteps, by_time))
+
     @property
     def rule_sets(self) -> list[dict[str, Any]]:
         """The rule sets with the task or the head start, as arguments of `Options` (see also `with_levels`)."""
@@ -311,6 +318,27 @@ class TrainConfig(TrainOptions):
     def as_data(self) -> dict[str, Any]:
         """Return the options as JSON or YAML data, with levels as lists."""
         return asdict(self) | {name: self.level_list(name) for name in LEVEL_FIELDS} | {"rules": list(self.rules)}
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Return the seeds of a list of numbers and ranges, such as `1-5` or `1,4,10-12`.
+
+    Raises:
+        TetrarchiaError: If a range is descending, a seed is given twice, or the text is something else.
+    """
+    seeds: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
+            raise TetrarchiaError(f"seeds must be numbers and ascending ranges, such as 1-5 or 1,4,10-12; got {text!r}")
+        if last - first + len(seeds) >= MAX_GROUP_RUNS:
+            raise TetrarchiaError(f"seeds must be at most {MAX_GROUP_RUNS}; got {text!r}")
+        seeds += range(first, last + 1)
+    if len(set(seeds)) < len(seeds):
+        twice = next(seed for seed in seeds if seeds.count(seed) > 1)
+        raise TetrarchiaError(f"seeds must be different; got {twice} twice in {text!r}")
+    return seeds
 
 
 def with_levels(rules: dict[str, Any], levels: Sequence[str]) -> dict[str, Any]:

@@ -79,8 +79,7 @@ class Learner:
     @property
     def progress(self) -> float:
         """Fraction of the run that is done, by timesteps or by time, whichever is larger."""
-        by_time = self.seconds / 60 / self.config.max_minutes if self.config.max_minutes else 0.0
-        return min(1.0, max(self.timesteps / self.config.total_timesteps, by_time))
+        return self.config.progress(self.timesteps, self.seconds)
 
     def train_iteration(self) -> dict[str, float]:
         """Run one iteration of PPO and return its scalars by TensorBoard tag."""
