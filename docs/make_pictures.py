@@ -23,24 +23,24 @@ PICTURES = {  # options, seed, and after how many actions
 
 
 def position(options: Options, seed: int, actions: int) -> Frame:
-    """The game after so many actions."""
+    """Return the position after this number of actions."""
     return Game.from_options(options, seed, random_policy(seed)).frame(actions)
 
 
 def random_policy(seed: int) -> Callable[[Game], int]:
-    """A random agent that secures, subdues, calms and attacks whenever it can, and never ends its turn early."""
+    """Return a random policy that secures, subdues, calms and attacks whenever it can, and never ends its turn early."""
     dice = random.Random(seed)
 
     def choose(game: Game) -> int:
         legal = np.flatnonzero(game.masks[0])
-        telling = [action for action in legal if SECURE <= action <= CALM or ATTACK <= action < BASE_ACTIONS]
-        return int(dice.choice(telling or [action for action in legal if action != END]))
+        preferred = [action for action in legal if SECURE <= action <= CALM or ATTACK <= action < BASE_ACTIONS]
+        return int(dice.choice(preferred or [action for action in legal if action != END]))
 
     return choose
 
 
 def main() -> None:
-    """Draw them all."""
+    """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
     for name, arguments in PICTURES.items():
         frame = position(*arguments)
