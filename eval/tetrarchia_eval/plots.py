@@ -291,12 +291,12 @@ def _nested(axis: Any, outer: Sequence[str], inner: Sequence[str], labels: tuple
     axis.set_ticks(range(len(outer) * len(inner)), list(inner) * len(outer))
     axis.set_label_text(labels[1])
     axes, upright = axis.axes, axis.axis_name == "y"
-    beside = axes.secondary_yaxis(-away) if upright else axes.secondary_xaxis(-away)
-    second = beside.yaxis if upright else beside.xaxis
+    outer_axes = axes.secondary_yaxis(-away) if upright else axes.secondary_xaxis(-away)
+    second = outer_axes.yaxis if upright else outer_axes.xaxis
     second.set_ticks([len(inner) * (number + 0.5) - 0.5 for number in range(len(outer))], list(outer), fontweight="bold")
     second.set_label_text(labels[0], fontweight="bold")
-    beside.tick_params(length=0)
-    beside.spines[:].set_visible(False)
+    outer_axes.tick_params(length=0)
+    outer_axes.spines[:].set_visible(False)
 
 
 def _scale(plot: Figure, axes: Axes) -> None:

@@ -32,11 +32,6 @@ from tetrarchia_train.ppo import Learner, linear_schedule  # noqa: E402
 from tetrarchia_train.speed import measure_fps, profile  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def tiny(**changes: object) -> TrainConfig:
     return read_preset("tiny").with_overrides(changes)
 
