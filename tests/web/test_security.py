@@ -210,7 +210,7 @@ def test_journal_ignores_an_incomplete_line_and_logs_unusable_files(tmp_path: Pa
     unusable = {
         "damaged": '{"format": 2}',
         "illegal": json.dumps({**header, "actions": ["end"]}),
-        "old": '{"options": {}, "deeds": []}',
+        "old": '{"options": {}, "moves": []}',
         "text": "x",
     }
     for name, line in unusable.items():
