@@ -16,7 +16,7 @@ from helpers.browser import Browser, browser
 from helpers.random_games import beside_a_revolt
 from helpers.room_page import DESKTOP, PHONE, ask_coach, open_page, wait_for_choices
 from helpers.web_server import Server, serving
-from tetrarchia_app.cli.serve import analysis_workers
+from tetrarchia_app.cli.serve import make_coach
 from tetrarchia_env.notation import replay_data
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -81,7 +81,7 @@ def main() -> None:
     """Take all screenshots."""
     with TemporaryDirectory() as folder:
         temporary = Path(folder)
-        with serving(temporary / "rooms", ("ppo",), **analysis_workers("ppo")) as server, browser(temporary / "profile") as page:
+        with serving(temporary / "rooms", ("ppo",), coach=make_coach("ppo")) as server, browser(temporary / "profile") as page:
             for name, show in PICTURES.items():
                 page.reset(server.origin)
                 show(server, page)

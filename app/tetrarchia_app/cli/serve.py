@@ -10,8 +10,7 @@ from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from tetrarchia_app.web.coach import Coach
     from tetrarchia_app.web.room_manager import RoomManager
     from tetrarchia_app.web.workers import AgentSpec
     from tetrarchia_env.game import Game
@@ -24,6 +23,7 @@ EXAMPLES = (
 
 HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
 STATE_HELP = "Folder in which rooms are kept; a restarted server continues them"
+COACHES = ("ppo", "ppo:ppo-full")  # the first that knows the rules of a game advises and analyzes
 DEFAULT_AGENTS = ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random")
 
 
@@ -90,7 +90,6 @@ def create_manager(agents: str, state: Path | None, study: Path | None = None, k
         keep: Minutes that a finished game is kept.
     """
     import os
-    import sys
     from functools import partial
 
     from tetrarchia_agents.compiling import compile_ahead
@@ -100,35 +99,33 @@ def create_manager(agents: str, state: Path | None, study: Path | None = None, k
     rooms, journal = import_web("room_manager"), import_web("journal")
     specs = agent_specs(agents)
     compile_ahead()
-    analysis: dict[str, Callable[..., Any]] = {}
-    if "ppo" in specs:
-        try:
-            analysis = analysis_workers("ppo")
-        except TetrarchiaError as error:  # the network has no calibration; everything else works without it
-            print(f"tetrarchia: no coach and no position analysis: {error}", file=sys.stderr)
-    services = rooms.Services(specs, keep_game=partial(append_game, study) if study else None, version=__version__, **analysis)
+    keep_game = partial(append_game, study) if study else None
+    services = rooms.Services(specs, make_coach(*(name for name in COACHES if name in specs)), keep_game, __version__)
     limits = rooms.Limits(finished_s=60 * keep, agents_only_s=60 * keep)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return rooms.RoomManager(journal.Journal(state or state_home / "tetrarchia" / "rooms"), services, limits)  # type: ignore[no-any-return]
 
 
-def analysis_workers(name: str) -> "dict[str, Callable[..., Any]]":
-    """Return the functions `coach` and `analyze` of a server, which use this agent's network.
+def make_coach(*names: str) -> "Coach | None":
+    """Return the coach of a server; None, with a message, if none of these agents has a calibrated network.
 
-    Raises:
-        TetrarchiaError: If the network's value is not calibrated.
+    Args:
+        names: Agents with networks; the first that knows the rules of a game is used.
     """
-    from dataclasses import asdict
-    from functools import partial
+    import sys
 
-    from tetrarchia_agents.luck_adjusted import analyze
-    from tetrarchia_agents.position_analysis import advise, make_critic
+    if not names:
+        return None
+    from tetrarchia_agents.position_analysis import make_critic
 
-    critic = make_critic(name)
-    return {
-        "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
-        "analyze": partial(analyze, critic),
-    }
+    critics = []
+    for name in names:
+        try:
+            critics.append(make_critic(name))
+        except TetrarchiaError as error:  # the network has no calibration; everything else works without it
+            print(f"tetrarchia: no coach and no position analysis by {name}: {error}", file=sys.stderr)
+    coach: Coach | None = import_web("coach").Coach(critics) if critics else None
+    return coach
 
 
 def agent_specs(additional: str) -> "dict[str, AgentSpec]":

@@ -245,7 +245,9 @@ async def _post_room(manager: RoomManager, request: Request) -> Response:
     except TetrarchiaError as error:
         return JSONResponse({"error": sanitize_line(str(error))}, 400)
     room.request_agent()
-    return JSONResponse({"url": f"/seat/{room.players[0].link if HUMANS[0] in setup.emperors else room.spectator_link}"})
+    return JSONResponse(
+        {"url": f"/seat/{room.players[0].link if HUMANS[0] in setup.emperors else room.creator_link or room.spectator_link}"}
+    )
 
 
 async def _get_static(request: Request) -> Response:
@@ -285,7 +287,8 @@ async def _connect(manager: RoomManager, socket: WebSocket) -> None:
         return
     room, player = found
     await socket.accept()
-    connection = Connection(socket, player)
+    link = socket.path_params["link"]
+    connection = Connection(socket, player, link, room.can_invite(link))
     room.join(connection)
     try:
         await connection.run(partial(room.handle, connection))

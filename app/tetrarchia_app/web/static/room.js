@@ -18,7 +18,7 @@ const HANDLERS = {
   decision: (message) => { decision = message; timeline.isOver = message.emperor === null; refresh(true); },
   players: onPlayers,
   error: ({message}) => { showStatus(capitalize(message)); analysis.onError(); },
-  coach: ({result, position}) => { if (position === timeline.last) showCoach(result, choices.choices, play); },
+  coach: ({result, position}) => { if (position === timeline.last) showCoach(result, play); },
   analysis: ({result}) => { analysis.receive(result); showStatus(""); refresh(); },
   redirect: ({url}) => location.assign(url),
 };
