@@ -83,7 +83,7 @@ def test_full_game_of_two_players_with_a_page_reload(server: Server, page: Brows
     page.click("#start")
     page.wait_for(IN_ROOM, TIMEOUT_S)
     wait_for_choices(page)
-    page.click("#players-menu summary")
+    assert page.run("document.getElementById('players-menu').open")
     link = page.run("document.querySelector('#players li .link input').value")
     page.click("#players-menu summary")
     with browser(tmp_path / "second") as second:

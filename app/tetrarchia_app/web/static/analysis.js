@@ -4,6 +4,7 @@ import * as board from "./board.js";
 import * as log from "./log.js";
 import {displayName} from "./players.js";
 
+const MAX_MISTAKES = 6;
 const change = (points) => (Math.abs(points) < 0.0005 ? "" : `, ${points > 0 ? "+" : "−"}${Math.abs(100 * points).toFixed(1)} points`);
 
 export function showCoach({critic, actions}, choices) {
@@ -104,6 +105,7 @@ export class Analysis {
       return element("li", {class: isOwn ? "own" : ""}, show, ...(isOwn ? [again] : []));
     });
     rows.sort((a, b) => b.classList.contains("own") - a.classList.contains("own")); // own mistakes first
+    rows.splice(MAX_MISTAKES);
     byId("mistakes").replaceChildren(element("h3", {text: mistakes.length ? "Worst choices" : "No choice was worse than the best by more than the noise of the estimate."}),
       element("ul", {}, ...rows));
     byId("mistakes").hidden = false;

@@ -47,7 +47,7 @@ export class Choices {
     const hadFocus = byId("decision").contains(document.activeElement);
     this.closeCard();
     this.ip = ip;
-    this.choices = [...choices].sort((a, b) => sortKey(a) - sortKey(b));
+    this.choices = choices.map((choice) => ({...choice})).sort((a, b) => sortKey(a) - sortKey(b));
     let digit = 0;
     for (const choice of this.choices) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
     byId("choices").replaceChildren(...this.choices.filter(({action}) => action !== "end").map((choice) => this.listItem(choice)));

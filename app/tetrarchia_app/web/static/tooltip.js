@@ -3,7 +3,7 @@ import {byId, capitalize, element, pageData} from "./dom.js";
 
 const PIECES = { // by data-kind
   unrest: "Unrest: becomes a Revolt if a Revolt is linked to it when the turn ends",
-  revolt: "Revolt: costs 1 IP more to enter, spreads to linked Unrest, supports armies, and drives off an Emperor who stays",
+  revolt: "Revolt: costs 1 IP more to enter, spreads to linked Unrest, and drives off an Emperor who stays",
   army: "Barbarian army: marches one space per turn toward ROMA",
   goths: "The Goths: an army that adds 1 to its die",
   rebel: "Rebel: an army that stays until it is beaten",
@@ -20,7 +20,7 @@ export function showTooltips(choicesOf) {
   viewport.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") show(event, choicesOf); });
   viewport.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") hide(); });
   viewport.addEventListener("click", (event) => {
-    if (event.pointerType !== "touch") return;
+    if (event.pointerType !== "touch") return hide();
     show(event, choicesOf);
     clearTimeout(timer);
     timer = setTimeout(hide, TOUCH_MS);
