@@ -35,7 +35,7 @@ def rules_panel() -> str:
         '<span aria-hidden="true">\N{RIGHTWARDS ARROW}</span>',
         _picture(near, "Two Revolts", tokens=after),
     ]
-    march = _picture((690, 335, 310, 110), "An army on the border PERSIA, and arrows to ROMA", armies=[("PERSIA", "V", "army")])
+    march = _picture((800, 330, 200, 130), "An army on the border PERSIA, and arrows to ROMA", armies=[("PERSIA", "V", "army")])
     border = _picture((655, 95, 200, 100), "The border SARMATIA, secured by Galerius", tokens={"SARMATIA": "galerius"})
     combat = _picture(
         (195, 225, 300, 150),
@@ -51,12 +51,12 @@ def rules_panel() -> str:
 
 
 def _picture(box: Box, label: str, **changes: Any) -> str:
-    """Return a part of the map with pieces."""
+    """Return a part of the map with pieces; in a wider frame, more of the map is visible on the left, away from its eastern edge."""
     empty: dict[str, Any] = {"tokens": {}, "armies": [], "emperors": {}, "fleets": [], "pirates": None, "dux": None}
     snapshot = empty | {"emperor": None, "outcome": "running"} | changes
     drawn = "".join(part.svg for part in pieces(snapshot))
     view = " ".join(map(str, box))
-    return f'<svg viewBox="{view}" preserveAspectRatio="xMidYMid slice" role="img" aria-label="{clean(label)}"{page.LOOK}><use href="#ground"/>{drawn}</svg>'
+    return f'<svg viewBox="{view}" preserveAspectRatio="xMaxYMid" role="img" aria-label="{clean(label)}"{page.LOOK}><use href="#ground"/>{drawn}</svg>'
 
 
 def _legend_item(drawing: str, text: str, needs: str) -> str:
