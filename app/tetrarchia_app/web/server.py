@@ -8,6 +8,7 @@ import gc
 import ipaddress
 import json
 import logging
+import re
 import socket
 import threading
 import webbrowser
@@ -30,6 +31,13 @@ from starlette.websockets import WebSocket
 
 from tetrarchia_app.web.connection import MAX_MESSAGE_BYTES, POLICY_VIOLATION, Connection
 from tetrarchia_app.web.journal import new_link
+from tetrarchia_app.web.network_limits import (
+    ConnectionLimiter,
+    LimitedHTTPProtocol,
+    LimitedWebSocketProtocol,
+    log_accept_errors_rarely,
+    max_connections,
+)
 from tetrarchia_app.web.room_manager import HUMANS, RoomManager, read_setup, start_game
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
@@ -40,7 +48,6 @@ from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.svg import BERTH
 from tetrarchia_env.schema import sanitize_line
 
-MAX_CONNECTIONS = 4_000
 MAX_SETUP_BYTES = 2_000_000  # a request to create a room may contain a replay
 CLEANUP_INTERVAL_S = 30.0
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -147,8 +154,11 @@ def run(
 
 def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
     """Return the configuration. Frames are not compressed: they have a few thousand bytes, and most never leave this machine."""
+    limiter = ConnectionLimiter(max_connections())
+    http: Any = partial(LimitedHTTPProtocol, limiter)
+    websocket: Any = partial(LimitedWebSocketProtocol, limiter)
     return uvicorn.Config(
-        app, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES, limit_concurrency=MAX_CONNECTIONS,
+        app, http=http, ws=websocket, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES,
         timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
     )  # fmt: skip
 
@@ -175,6 +185,7 @@ async def _lifespan(manager: RoomManager, _: Starlette) -> AsyncIterator[None]:
             await asyncio.sleep(CLEANUP_INTERVAL_S)
             manager.remove_expired()
 
+    log_accept_errors_rarely(asyncio.get_running_loop())
     task = asyncio.create_task(clean_up())
     manager.resume()
     yield
@@ -269,7 +280,7 @@ async def _get_replay(manager: RoomManager, request: Request) -> Response:
 
 async def _get_snapshot(manager: RoomManager, request: Request) -> Response:
     found, position = manager.resolve_link(request.path_params["link"]), request.query_params.get("position", "")
-    if found is None or not position.isdecimal() or int(position) > found[0].position:
+    if found is None or not re.fullmatch("[0-9]{1,7}", position) or int(position) > found[0].position:
         return Response("no such position", 404)
     snapshot = found[0].game.frame(int(position)).snapshot
     return _download(msgspec.json.encode(snapshot).decode(), f"tetrarchia-{int(position)}.json")
