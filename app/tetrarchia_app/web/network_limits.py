@@ -5,6 +5,7 @@ Without them, clients that connect and send nothing would exhaust the descriptor
 
 import asyncio
 import logging
+import socket
 import time
 from collections import Counter
 from typing import Any
@@ -19,7 +20,9 @@ except ImportError:  # Windows, which has no such limit
 
 MAX_CONNECTIONS = 4_000
 MAX_DESCRIPTORS = 65_536  # to which the soft limit is raised if the hard limit allows it
-RESERVED_DESCRIPTORS = 256  # for room files, the compiler's cache and libraries
+ACCEPTS_PER_STEP = 32  # of the event loop; a connection that is refused keeps its descriptor for about four steps
+RESERVED_DESCRIPTORS = 256  # for connections that are about to be refused, room files, the compiler's cache and libraries
+MAX_WAITING_CONNECTIONS = 1_024  # in the queue of the operating system
 HEADER_TIMEOUT_S = 10.0  # until the headers of a request are complete
 REQUEST_TIMEOUT_S = 60.0  # until it is answered and the answer received
 LOG_INTERVAL_S = 60.0
@@ -40,6 +43,13 @@ def max_connections() -> int:
         except (ValueError, OSError):  # the system allows less than the hard limit says
             pass
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(soft - RESERVED_DESCRIPTORS, soft // 2))
+
+
+class ListeningSocket(socket.socket):
+    """Socket whose queue does not depend on how many connections asyncio accepts in one step: it uses one number for both."""
+
+    def listen(self, _: int = MAX_WAITING_CONNECTIONS) -> None:
+        super().listen(MAX_WAITING_CONNECTIONS)
 
 
 class RareLog:

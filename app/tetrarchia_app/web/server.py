@@ -32,9 +32,11 @@ from starlette.websockets import WebSocket
 from tetrarchia_app.web.connection import MAX_MESSAGE_BYTES, POLICY_VIOLATION, Connection
 from tetrarchia_app.web.journal import new_link
 from tetrarchia_app.web.network_limits import (
+    ACCEPTS_PER_STEP,
     ConnectionLimiter,
     LimitedHTTPProtocol,
     LimitedWebSocketProtocol,
+    ListeningSocket,
     log_accept_errors_rarely,
     max_connections,
 )
@@ -112,11 +114,11 @@ def bind_socket(host: str, port: int) -> socket.socket:
         TetrarchiaError: If the address is not available.
     """
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        family, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        bound = ListeningSocket(family, socket.SOCK_STREAM, protocol)  # without the protocol, asyncio would not set TCP_NODELAY
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen(1024)  # requests wait until the server is ready
+        bound.listen()  # requests wait until the server is ready
     except OSError as error:
         raise TetrarchiaError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
     return bound
@@ -158,7 +160,7 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
     http: Any = partial(LimitedHTTPProtocol, limiter)
     websocket: Any = partial(LimitedWebSocketProtocol, limiter)
     return uvicorn.Config(
-        app, http=http, ws=websocket, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES,
+        app, http=http, ws=websocket, backlog=ACCEPTS_PER_STEP, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES,
         timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
     )  # fmt: skip
 
