@@ -45,12 +45,17 @@ class Firefox(Browser):
     def click(self, selector: str) -> None:
         """Click the center of an element."""
         x, y = self.run(CENTER % json.dumps(selector))
-        steps = [{"type": "pointerMove", "x": round(x), "y": round(y)}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]
+        steps = [
+            {"type": "pointerMove", "x": round(x), "y": round(y)},
+            *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")),
+        ]
         self._perform({"type": "pointer", "id": "mouse", "actions": steps})
 
     def press(self, *names: str) -> None:
         for name in names:
-            self._perform({"type": "key", "id": "keys", "actions": [{"type": kind, "value": KEYS.get(name, name)} for kind in ("keyDown", "keyUp")]})
+            self._perform(
+                {"type": "key", "id": "keys", "actions": [{"type": kind, "value": KEYS.get(name, name)} for kind in ("keyDown", "keyUp")]}
+            )
 
     def _perform(self, source: dict[str, object]) -> None:
         self._command("input.performActions", context=self._context, actions=[source])

@@ -205,4 +205,12 @@ def open_rules(server: Server, page: Browser, size: tuple[int, int]) -> None:
     page.click("#rules-button")
 
 
-OPEN_VIEW = {"guide": open_guide, "rules": open_rules, "lobby": open_lobby, "game": open_game, "attack": open_attack, "finished": open_finished_game, "analysis": open_analysis}
+OPEN_VIEW = {
+    "guide": open_guide,
+    "rules": open_rules,
+    "lobby": open_lobby,
+    "game": open_game,
+    "attack": open_attack,
+    "finished": open_finished_game,
+    "analysis": open_analysis,
+}

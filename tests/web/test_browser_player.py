@@ -34,6 +34,9 @@ SIZES = [DESKTOP, TABLET, PHONE]
 STEP = "document.getElementById('guide').checkVisibility() ? document.querySelector('#guide h2').textContent[0] : ''"
 END_PLACE = "JSON.stringify(document.getElementById('end-turn').getBoundingClientRect())"
 COUNT = "Number(document.getElementById('count').textContent.split(' /')[0])"
+RECORD_COUNTS = f"""(window.counts = [],
+    new MutationObserver(() => counts.push({COUNT})).observe(document.getElementById('count'), {{childList: true}}), 0)"""
+LEGEND = "[...document.querySelectorAll('#legend [data-needs]:not([hidden])')].map((one) => one.dataset.needs)"
 STATUS = "document.getElementById('status').textContent"
 WATCH_SOCKETS = """window.sockets = []; window.sent = [];
     const Original = WebSocket, send = Original.prototype.send;
@@ -218,7 +221,7 @@ def test_replay_is_played_from_the_position_shown(server: Server, page: Browser,
     page.wait_for(IS_OVER, TIMEOUT_S)
     page.run("(document.getElementById('slider').value = 30, document.getElementById('slider').dispatchEvent(new Event('input')))")
     page.wait_for(f"{COUNT} === 30", TIMEOUT_S)
-    page.run("(window.counts = [], new MutationObserver(() => counts.push(%s)).observe(document.getElementById('count'), {childList: true}), 0)" % COUNT)
+    page.run(RECORD_COUNTS)
     page.click("#play")
     page.wait_for(f"{COUNT} >= 35", TIMEOUT_S)
     page.click("#play")
@@ -258,7 +261,7 @@ def test_rules_fit_on_one_screen_and_close_with_escape_and_outside_clicks(server
     rules = "document.getElementById('rules')"
     assert page.run(f"{rules}.open && {rules}.scrollHeight <= {rules}.clientHeight")
     assert page.run("document.querySelectorAll('#rules .picture svg').length") == 5
-    assert page.run("[...document.querySelectorAll('#legend [data-needs]:not([hidden])')].map((one) => one.dataset.needs)") == ["rebel", "pirates"]
+    assert page.run(LEGEND) == ["rebel", "pirates"]
     page.press("Escape")
     assert not page.run(f"{rules}.open")
     page.click("#rules-button")

@@ -50,13 +50,14 @@ def serve(
     server.run(manager, lobby_data(manager), bound, server.AccessPolicy.for_host(host), open_browser=open_)
 
 
-def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
+def in_browser(game: "Game", agents: str | None, output: Path | None, speed: float) -> None:
     """Show one game live in the browser.
 
     Args:
         game: The game, which may be in progress.
         agents: Names of the agents that continue it; the default agent if None.
         output: A file to write, which this mode cannot do.
+        speed: Actions per second when the page plays.
 
     Raises:
         TetrarchiaError: If `output` is given.
@@ -73,7 +74,7 @@ def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
         names = split_names(agents) if agents else [manager.substitute_agent(game.options)]
         room = manager.create_room(game, assign_players(names))
         bound, policy = server.bind_socket("127.0.0.1", 0), server.AccessPolicy()
-        server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}")
+        server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}?pace={round(1000 / speed)}")
 
 
 def import_web(name: str) -> Any:

@@ -63,6 +63,8 @@ class AnalysisQueue:
 
     def ask(self, connection: "Connection", question: Question) -> None:
         """Send the answer to a page when it is known."""
+        if connection in self._questions.get(question.key, question).pages:
+            return  # it asked the same before
         self._remove_page(connection, question.type)
         self._questions.setdefault(question.key, question).pages.add(connection)
         self._run_next()

@@ -56,7 +56,8 @@ def _picture(box: Box, label: str, **changes: Any) -> str:
     snapshot = empty | {"emperor": None, "outcome": "running"} | changes
     drawn = "".join(part.svg for part in pieces(snapshot))
     view = " ".join(map(str, box))
-    return f'<svg viewBox="{view}" preserveAspectRatio="xMaxYMid" role="img" aria-label="{clean(label)}"{page.LOOK}><use href="#ground"/>{drawn}</svg>'
+    frame = f'viewBox="{view}" preserveAspectRatio="xMaxYMid" role="img" aria-label="{clean(label)}"{page.LOOK}'
+    return f'<svg {frame}><use href="#ground"/>{drawn}</svg>'
 
 
 def _legend_item(drawing: str, text: str, needs: str) -> str:

@@ -203,7 +203,8 @@ function onKey(event) {
 
 // Settings that the browser remembers.
 function restoreSettings() {
-  const pace = localStorage.getItem("pace");
+  const requested = new URLSearchParams(location.search).get("pace"), pace = requested ?? localStorage.getItem("pace"); // --speed of `watch`
+  if (requested) byId("pace").append(element("option", {value: requested, text: `${requested} ms`}));
   if (pace !== null) byId("pace").value = pace;
   byId("pace").addEventListener("change", () => localStorage.setItem("pace", byId("pace").value));
   for (const id of ["sound", "character-keys"]) {
