@@ -72,8 +72,8 @@ Infos are arrays with Gymnasium's `_key` flags. `reset(seed=)` accepts one numbe
   for a learner whose discount per step is `gamma`. Learning cannot start from random weights with it: potentials telescope, so
   with `gamma=1` all lost games from one position have the same return
 * `glory`: outcome, plus 1 for the Great or 0.5 for an Emperor of East or West (R10.5)
-* `borders`: a payment for each border more than ever before in the game, and for winning, so that learning can start from random
-  weights (`tetrarchia_env.envs.rewards.BordersReward`). It is not potential-based and changes which policy is optimal
+* `borders`: a reward for each border above the largest number so far in the game, and for winning; learning can start from random
+  weights with it (`tetrarchia_env.envs.rewards.BordersReward`). It is not potential-based and changes which policy is optimal
 * any object with `begin(games, rows)` and `__call__(games)`, which returns one number per game or one per Emperor
   (`tetrarchia_env.envs.rewards`)
 
