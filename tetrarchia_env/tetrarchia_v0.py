@@ -10,7 +10,7 @@
 | Action Shape | Discrete(455) |
 | Action Values | 0 to 454 |
 | Observation Shape | a vector and an action mask |
-| Observation Values | about -1 to 1 |
+| Observation Values | -1 to 1 |
 
 Four Emperors defend the Roman Empire against revolts, uprisings and Barbarian armies. They win together when all six borders are
 secured. The game is fully observable; only future dice are hidden. docs/rules.md contains the rules.
@@ -67,10 +67,13 @@ Infos are arrays with Gymnasium's `_key` flags. `reset(seed=)` accepts one numbe
 
 * `outcome`: 1 to every agent when the game is won, -1 when it is lost, 0 when it is truncated
 * `score`: the score (R9.3) / 10 at the end
-* `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`. The potential is the planner's
-  win probability, and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`). It leaves the optimal policy unchanged for a
-  learner whose discount per step is `gamma`
+* `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`. The potential is twice the
+  planner's win probability, and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`). It leaves the optimal policy unchanged
+  for a learner whose discount per step is `gamma`. Learning cannot start from random weights with it: potentials telescope, so
+  with `gamma=1` all lost games from one position have the same return
 * `glory`: outcome, plus 1 for the Great or 0.5 for an Emperor of East or West (R10.5)
+* `borders`: a reward for each border above the largest number so far in the game, and for winning; learning can start from random
+  weights with it (`tetrarchia_env.envs.rewards.BordersReward`). It is not potential-based and changes which policy is optimal
 * any object with `begin(games, rows)` and `__call__(games)`, which returns one number per game or one per Emperor
   (`tetrarchia_env.envs.rewards`)
 
@@ -79,14 +82,16 @@ The APIs with one player for all four Emperors give the mean of the four rewards
 ### Arguments
 
 ``` python
-tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400,
-                  reward="outcome", gamma=1.0, render_mode=None, mask="observation")
+tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, revolts=6, secured=0, task=None,
+                  max_turns=400, reward="outcome", gamma=1.0, render_mode=None, mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
 `constants.VARIANTS`. `modules`: any names of `constants.MODULES`. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
-great_persian_war; sets level and modules. `fixed_setup`: R2.7. `max_turns`: truncates a game after this many turns. `reward`, `gamma`,
-`mask`: see above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
+great_persian_war; sets level and modules. `fixed_setup`: R2.7. `revolts`: number of initial Revolts, 0 to 6, and `secured`: number of
+borders secured from the beginning, 0 to 5; a list draws one number per game (R2.8). `task`: a name of `constants.TASKS`, which sets
+level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `render_mode`:
+`ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 

@@ -49,16 +49,16 @@ VARIANTS = (
             "ORDER": "order {emperor} {space}",
         },
     ),
-    OptionalRule("mare_nostrvm", 2, "R10.2", "fleets in neighbouring zones join their coasts"),
+    OptionalRule("mare_nostrvm", 2, "R10.2", "fleets in adjacent zones connect the coasts of these zones"),
     OptionalRule("diarchia", 4, "R10.3", "the two Emperors of a couple support each other with their tokens"),
     OptionalRule(
         "patres_patriae",
         8,
         "R10.4",
-        "Diocletian may take a point from Galerius, Constantius may give one to Maximian",
+        "Diocletian may take an IP from Galerius, Constantius may give one to Maximian",
         {"TAKE": "take", "GIVE": "give"},
     ),
-    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game perhaps a title"),
+    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game the most glorious Emperor may get a title"),
 )
 
 MODULES = (
@@ -66,7 +66,7 @@ MODULES = (
         "dux",
         1,
         "R11.1",
-        "a general who can be led by every Emperor in turn",
+        "a general whom each Emperor can command in his turn",
         {
             "DUX_DEPLOY": "dux deploy {space}",
             "DUX_MOVE": "dux move {space}",
@@ -82,7 +82,7 @@ MODULES = (
         "occupy a sea zone against your fleets; for levels with fewer than 3 fleets",
         {"ATTACK_PIRATES": "attack PIRATES", "DUX_ATTACK_PIRATES": "dux attack PIRATES"},
     ),
-    OptionalRule("goths", 4, "R11.3", "a stronger army that crosses the borders III and IV"),
+    OptionalRule("goths", 4, "R11.3", "a stronger army that may appear on the borders III and IV"),
 )
 
 

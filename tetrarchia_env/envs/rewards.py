@@ -92,7 +92,8 @@ class ShapedReward:
     Adding gamma * potential(next state) - potential(state), with potential 0 at the end, leaves the optimal policy unchanged
     for a learner whose discount per step is `gamma` (Ng, Harada and Russell, Policy invariance under reward transformations,
     ICML 1999). The potential is the win probability by the planner's evaluation (`heuristic.py`), times the difference between
-    a win and a loss, times `turn_discount` for each turn.
+    a win and a loss, times `turn_discount` for each turn. Potentials telescope: with `gamma` 1 all lost games from one position have
+    the same return, so learning cannot start from a policy that never wins; see `BordersReward`.
 
     Args:
         gamma: the learner's discount per step
@@ -140,15 +141,15 @@ class ShapedReward:
 
 
 class BordersReward:
-    """A payment for progress: learning can start from random play with it.
+    """A reward for progress, with which learning can start from random play.
 
-    A step that exceeds the largest number of secured borders since the game began pays for each border more, and winning pays
-    extra; both are multiplied by `turn_discount` for each finished turn. Losing pays 0. This is not potential-based: it changes
-    which policy is optimal, in favor of securing borders early, even if that loses the game later.
+    A step pays for each secured border above the largest number since the game began, and a win pays extra; both are multiplied
+    by `turn_discount` for each finished turn. Losing pays 0. This is not potential-based: it changes which policy is optimal, in
+    favor of securing borders early, even if that loses the game later.
 
     Args:
         turn_discount: multiplies the rewards for each finished turn
-        border: the reward for each border more than ever before in the game
+        border: the reward for each border above the largest number so far
         win: the additional reward of a won game
 
     Attributes:

@@ -85,13 +85,13 @@ class TrainOptions:
     levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
     focus_share: Annotated[Fraction, _games("Fraction of games at the levels of --focus.")] = 0.0
-    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`.", show_default=False)] = ""
-    revolts: Annotated[str, _games("Numbers of initial Revolts, 0 to 6, drawn at random.", metavar="N,N")] = "6"
-    secured: Annotated[str, _games("Numbers of borders secured from the beginning, 0 to 5, drawn at random.", metavar="N,N")] = "0"
+    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`; `tetrarchia levels` lists them.", show_default=False)] = ""
+    revolts: Annotated[str, _games("Numbers of initial Revolts, 0 to 6; each game draws one.", metavar="N,N")] = "6"
+    secured: Annotated[str, _games("Numbers of borders secured at the start, 0 to 5; each game draws one.", metavar="N,N")] = "0"
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
-    actions: Annotated[Literal["base", "all"], _games("Action set: of the base game, or with variants and modules.")] = "base"
+    actions: Annotated[Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")] = "base"
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2
@@ -121,7 +121,7 @@ class TrainOptions:
     num_demonstrations: Annotated[int, Meta(ge=1, le=10**9), _warm_start("Decisions of the expert to clone.")] = 1_000_000
     expert_noise: Annotated[Fraction, _warm_start("Mean fraction of random actions in the expert's games.")] = 0.05
     target_temperature: Annotated[
-        Positive, _warm_start("Temperature of the softmax over turn values that a searching expert gives as policy target.")
+        Positive, _warm_start("Temperature of the softmax over turn values, the policy target given by an expert that searches.")
     ] = 0.03
     demo_workers: Annotated[SmallInt, _warm_start("Processes that play the expert's games.")] = 2
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
@@ -131,7 +131,7 @@ class TrainOptions:
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
 
-    total_timesteps: Annotated[PositiveInt, _ppo("Total decisions to play.")] = 30_000_000
+    total_timesteps: Annotated[PositiveInt, _ppo("Total number of decisions (timesteps).")] = 30_000_000
     max_minutes: Annotated[Coefficient, _ppo("Stop after this many minutes; 0: no limit.")] = 0.0
     num_envs: Annotated[BatchSize, _ppo("Number of parallel games.")] = 512
     n_steps: Annotated[BatchSize, _ppo("Steps per environment and rollout.")] = 64
@@ -148,12 +148,12 @@ class TrainOptions:
     chance_samples: Annotated[SmallCount, _ppo("Dice resamples per step for the control variate; 0 disables it.")] = 4
     reward: Annotated[
         Literal["shaped", "borders"],
-        _ppo("shaped: winning, with shaping by the planner's heuristic; borders: each border secured for the first time, and winning."),
+        _ppo("shaped: winning, with shaping by the planner's heuristic; borders: winning, and more secured borders than before."),
     ] = "shaped"
     turn_discount: Annotated[Discount, _ppo("Initial discount of the reward per turn of the game.")] = 0.99
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
-    border_coef: Annotated[Coefficient, _ppo("Initial reward of a border secured for the first time (--reward borders).")] = 1.0
-    final_border_coef: Annotated[Coefficient, _ppo("Final reward of a border secured for the first time (--reward borders).")] = 1.0
+    border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
+    final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000

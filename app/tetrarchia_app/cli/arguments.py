@@ -94,24 +94,24 @@ Scenario = Annotated[
 Task = Annotated[
     str | None,
     typer.Option(
-        help=f"A named set-up instead of a level: {', '.join(TASKS)}", rich_help_panel=GAME, autocompletion=complete_one(lambda: TASKS)
+        help=f"A named set-up instead of a level, from easy to hard: {', '.join(TASKS)}", rich_help_panel=GAME, autocompletion=complete_one(lambda: TASKS)
     ),
 ]
 Revolts = Annotated[
     str | None,
-    typer.Option(help="Initial Revolts, 0 to 6; several, separated by commas, are drawn from; default: 6", rich_help_panel=GAME),
+    typer.Option(help="Number of initial Revolts, 0 to 6; of several, comma-separated, each game draws one; default: 6", rich_help_panel=GAME),
 ]
 Secured = Annotated[
     str | None,
     typer.Option(
-        help="Borders secured from the beginning, 0 to 5; several, separated by commas, are drawn from; default: 0", rich_help_panel=GAME
+        help="Number of borders secured at the start, 0 to 5; of several, comma-separated, each game draws one; default: 0", rich_help_panel=GAME
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed and actions reproduce the game", rich_help_panel=GAME)]
 Agents = Annotated[
     str,
     typer.Option(
-        help="Agents, comma-separated: one for all Emperors, or one for each of two to four players: planner,random",
+        help="Agents, comma-separated: one for all Emperors, or one for each of two to four players, e.g. planner,random",
         rich_help_panel=PLAYERS,
         autocompletion=complete_agents,
     ),

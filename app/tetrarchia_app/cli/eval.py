@@ -59,7 +59,7 @@ def eval_(
     level: Annotated[
         str | None,
         typer.Option(
-            help="Levels, separated by commas; rulebook: its 81 levels; every: all 256",
+            help="Levels, comma-separated; rulebook: its 81 levels; every: all 256",
             rich_help_panel=GAME,
             autocompletion=complete_list(lambda: LEVEL_SETS | all_levels()),
         ),
@@ -70,7 +70,7 @@ def eval_(
     task: Task = None,
     revolts: Revolts = None,
     secured: Secured = None,
-    fixed_setup: Annotated[bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=GAME)] = False,
+    fixed_setup: Annotated[bool, typer.Option("--fixed-setup", help="Place the initial Revolts in province 3 of each region", rich_help_panel=GAME)] = False,
     max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
     agents: Agents = "planner",
     players: Annotated[
@@ -96,7 +96,7 @@ def eval_(
         bool,
         typer.Option(
             "--cross-play",
-            help="Combine each agent with each other, as pairs and as ad hoc teams; with --group each pair of runs",
+            help="Combine every two agents, as pairs and as ad hoc teams; with --group: every two runs of a group",
             rich_help_panel=PLAYERS,
         ),
     ] = False,
@@ -120,7 +120,7 @@ def eval_(
     ] = None,
     table: Annotated[Path | None, typer.Option(help="Write all figures to a .md, .csv or .json file", rich_help_panel=OUTPUT)] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw bars, heat maps or matrices into a .png or .svg file", rich_help_panel=OUTPUT)
+        Path | None, typer.Option(help="Draw bars, heat maps, matrices or learning curves into a .png or .svg file", rich_help_panel=OUTPUT)
     ] = None,
     report: Annotated[
         Path | None,
@@ -128,7 +128,7 @@ def eval_(
     ] = None,
     verify: Annotated[
         Path | None,
-        typer.Option(help="Play the first games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
+        typer.Option(help="Play some games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
     ] = None,
 ) -> None:
     """Play many seeded games and show win rates with intervals; compare agents on the same seeds.

@@ -44,7 +44,7 @@ def play(
     task: Task = None,
     revolts: Revolts = None,
     secured: Secured = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; a new game each time by default", rich_help_panel=GAME)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; default: a different game each time", rich_help_panel=GAME)] = None,
     agents: Agents = "random",
     emperors: Annotated[
         str,
