@@ -103,6 +103,7 @@ from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
 from tetrarchia_env.envs.batched_games import ActionSet
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import MaskPlace, RenderMode, VectorRenderMode
 from tetrarchia_env.envs.vector import TetrarchiaVector
@@ -133,6 +134,8 @@ def env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> wrappers.OrderEnforcingWrapper:
     """Return the PettingZoo AEC environment with PettingZoo's wrappers: an illegal action ends the game.
@@ -150,6 +153,8 @@ def env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -177,6 +182,8 @@ def env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)))
@@ -196,6 +203,8 @@ def parallel_env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> TetrarchiaParallel:
     """Return the PettingZoo parallel environment: only the acting agent's action is used; idle agents have one legal id, 0.
@@ -213,6 +222,8 @@ def parallel_env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -239,6 +250,8 @@ def parallel_env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return TetrarchiaParallel(aec)
@@ -263,6 +276,8 @@ def sb3_vec_env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: VectorRenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace | None = None,
     illegal: IllegalRule = "raise",
     seed: int | None = None,
@@ -288,6 +303,8 @@ def sb3_vec_env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
@@ -323,6 +340,8 @@ def sb3_vec_env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
         illegal=illegal,
         seed=seed,
