@@ -6,7 +6,7 @@ Every message has a `type`. Its other fields (`?`: may be null):
 - `position`, `undone`: `position` (number of actions played), `view`.
 - `action`: `position`, `entry`, `steps`.
 - `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`.
-  It is sent when the decision changes, to a page that joins, and again to a page whose action was refused, after its `error`.
+  It is sent when another Emperor or a human decides, to a page that joins, and to a page whose action was refused, after its `error`.
 - `players`: `players`, `you?` (null: a spectator), `can_invite` (this page belongs to the creator of the room, who may be a spectator;
   then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`.
 - `coach`: `position`, `result`: `critic` (name of the network), `chance` (to win, of the best action listed), `actions` (below).
