@@ -38,6 +38,13 @@ def phone(server: Server, page: Browser) -> None:
     page.run("scrollTo(0, 0)")
 
 
+def rules(server: Server, page: Browser) -> None:
+    """Show the rules panel."""
+    open_page(page, server.origin + server.create_room("player 1", "ppo", "ppo", "ppo", seed=11), DESKTOP)
+    wait_for_choices(page)
+    page.click("#rules-button")
+
+
 def open_room(server: Server, page: Browser, size: tuple[int, int]) -> None:
     """Open a game with three trained agents at a decision of the player."""
     path = server.create_room("ppo", "player 1", "ppo", "ppo", replay=replay_data(beside_a_revolt()))
@@ -63,7 +70,12 @@ def run_command(*arguments: str) -> None:
     subprocess.run([Path(sys.executable).with_name("tetrarchia"), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-PICTURES: dict[str, Callable[[Server, Browser], None]] = {"play_attack": attack, "play_phone": phone, "analysis": analysis}
+PICTURES: dict[str, Callable[[Server, Browser], None]] = {
+    "play_attack": attack,
+    "play_phone": phone,
+    "play_rules": rules,
+    "analysis": analysis,
+}
 
 
 def take_screenshot(page: Browser, name: str) -> None:

@@ -74,7 +74,7 @@ def snapshot(position: Games | np.void) -> Snapshot:
         "score": int(score(record)),
         "dice": game.dice,
         "pending": _pending(game),
-        "rules": _options(tuple(game.level), game.variants, game.modules, game.scenario, game.fixed_setup, game.max_turns).arguments(),
+        "rules": _options(tuple(game.level), game.variants, game.modules, game.scenario, game.fixed_setup, game.max_turns).rules(),
     }
 
 

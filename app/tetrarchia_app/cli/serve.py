@@ -24,14 +24,21 @@ EXAMPLES = (
 HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
 STATE_HELP = "Folder in which rooms are kept; a restarted server continues them"
 COACHES = ("ppo", "ppo:ppo-full")  # the first that knows the rules of a game advises and analyzes
-DEFAULT_AGENTS = ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random")
+DEFAULT_AGENTS = {  # the strongest first, with descriptions for the lobby
+    "ppo": "trained network; plays at once",
+    "ppo:candidates=8": "the same network, which also compares 8 candidate turns by simulation; stronger and slower",
+    "ppo:ppo-full": "network trained with all variants, modules and scenarios",
+    "planner": "searches each turn with hand-written evaluation, without a network",
+    "greedy": "plays the action with the best immediate effect",
+    "random": "plays any legal action",
+}
 
 
 def serve(
     host: Annotated[str, typer.Option(help=HOST_HELP)] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 chooses a free one", min=0, max=65535)] = 8400,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser")] = True,
-    agents: Annotated[str, typer.Option(help="Additional agents, separated by commas, e.g. ppo:runs/mine/final")] = "",
+    agents: Annotated[str, typer.Option(help="Additional agents to offer, comma-separated, e.g. ppo:runs/mine/final")] = "",
     state: Annotated[Path | None, typer.Option(help=STATE_HELP)] = None,
     keep: Annotated[float, typer.Option(help="Minutes that a finished game is kept after the last page was closed", min=0)] = 60.0,
     study: Annotated[Path | None, typer.Option(help="Folder in which games of consenting players are kept for research")] = None,
@@ -160,7 +167,7 @@ def agent_spec(name: str) -> "AgentSpec":
     agent = make_agent(name)
     base_only = getattr(agent, "num_actions", ACTIONS) < ACTIONS
     agent_type = AGENTS.get(name.partition(":")[0])
-    description = agent_type.help if agent_type else "your own agent"
+    description = DEFAULT_AGENTS.get(name) or (agent_type.help if agent_type else "your own agent")
     batched = hasattr(agent, "network") and not getattr(agent, "candidates", 0)  # a search in a batch would delay all its games
     return import_web("workers").AgentSpec(partial(make_agent, name), description, batched, base_only)  # type: ignore[no-any-return]
 

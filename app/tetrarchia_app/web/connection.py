@@ -107,7 +107,13 @@ class TakeOver(Struct, tag="take_over", forbid_unknown_fields=True):
     agent: Text | None = None
 
 
-Message = Play | Undo | GetPosition | Advance | Coach | Analyze | Rename | SetConsent | Substitute | TakeOver
+class PlayAgain(Struct, tag="play_again", forbid_unknown_fields=True):
+    """Create a room with the same players and rules after the end of the game, with the same or with other dice."""
+
+    same_dice: bool = False
+
+
+Message = PlayAgain | Play | Undo | GetPosition | Advance | Coach | Analyze | Rename | SetConsent | Substitute | TakeOver
 _MESSAGE_DECODER: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 
 

@@ -65,6 +65,7 @@ class Room:
         self._manager = manager
         self._request: Request | None = None  # the pending request to an agent
         self._wanted_position = 0  # in a room of agents only: play up to this position
+        self.next_room: Room | None = None  # the room in which the players play again
         self._agreed: dict[tuple[int, str], set[int]] = {}  # (absent player, agent) -> players who want this substitute
         self._decision_start = time.monotonic()
         self._revision = 0  # increases with every action and undo
@@ -299,6 +300,19 @@ class Room:
         room = self._manager.create_room(self.game.copy(message.position), emperors)
         connection.send({"type": "redirect", "url": f"/seat/{room.players[0].link}"})
 
+    def _play_again(self, connection: Connection, message: messages.PlayAgain) -> None:
+        """Create a room with the same players; the pages of the other players get its links."""
+        if not self.game.is_over:
+            raise TetrarchiaError("the game is not over yet")
+        if self.next_room is None or self.next_room.name not in self._manager.rooms:
+            self._manager.limit_take_over(connection)
+            game = self.game.copy(0) if message.same_dice or self.game.seed is None else Game.from_options(self.game.options)
+            emperors = [self.players[seat].agent or f"player {seat + 1}" for seat in self.seats]  # humans come first
+            self.next_room = self._manager.create_room(game, emperors, self.players[0].name)
+        for other in list(self.connections):
+            link = self.next_room.spectator_link if other.player is None else self.next_room.players[other.player].link
+            other.send({"type": "redirect" if other is connection else "next_room", "url": f"/seat/{link}"})
+
     def _player_of(self, connection: Connection) -> int:
         if connection.player is None:
             raise TetrarchiaError("a spectator cannot do this")
@@ -418,6 +432,7 @@ HANDLERS: dict[type, Callable[[Room, Connection, Any], None]] = {
     messages.SetConsent: Room._set_consent,
     messages.Substitute: Room._substitute,
     messages.TakeOver: Room._take_over,
+    messages.PlayAgain: Room._play_again,
 }
 
 

@@ -41,6 +41,7 @@ from tetrarchia_app.web.network_limits import (
     max_connections,
 )
 from tetrarchia_app.web.room_manager import HUMANS, RoomManager, read_setup, start_game
+from tetrarchia_app.web.rules import places, rules_panel
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import replay_data
@@ -167,7 +168,7 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
 
 def create_app(manager: RoomManager, lobby_data: dict[str, Any], policy: AccessPolicy) -> ASGIApp:
     """Return the ASGI application."""
-    lobby, room, not_found = lobby_page(lobby_data), room_page(lobby_data), _template("not_found.html").template
+    lobby, room, not_found = lobby_page(lobby_data), room_page(lobby_data, policy), _template("not_found.html").template
     routes = [
         Route(policy.lobby_path, partial(_get_lobby, lobby)),
         Route(f"{policy.lobby_path}rooms", partial(_post_room, manager), methods=["POST"]),
@@ -317,17 +318,23 @@ def lobby_page(lobby_data: dict[str, Any]) -> str:
     return _template("lobby.html").substitute(data=_script_json(lobby_data))
 
 
-def room_page(lobby_data: dict[str, Any]) -> str:
-    """Return the page on which a game is played, the same for every room: the game itself arrives over the WebSocket."""
+def room_page(lobby_data: dict[str, Any], policy: AccessPolicy) -> str:
+    """Return the page on which a game is played, the same for every room: the game itself arrives over the WebSocket.
+
+    Args:
+        lobby_data: What can be chosen in the lobby.
+        policy: Who may reach the lobby: a seat does not reveal its address if that has a key.
+    """
     zones = [(x, y + BERTH) for x, y in BOARD.zone_xy.tolist()]
     data = {
         "agents": lobby_data["agents"], "coach": lobby_data["coach"], "study": lobby_data["study"],
         "spaces": dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, zones, strict=True)),
+        "places": places(), "lobby": None if policy.lobby_key else policy.lobby_path,
         "emperors": EMPERORS, "letters": {name: look.letter for name, look in theme.EMPEROR_LOOKS.items()},
     }  # fmt: skip
     return _template("room.html").substitute(
         data=_script_json(data), buttons=page.buttons(), width=theme.MAP_WIDTH, height=theme.HEIGHT, look=page.LOOK,
-        ground=static_map() + legend(), symbols=page.symbols(),
+        ground=static_map() + legend(), symbols=page.symbols(), rules=rules_panel(),
     )  # fmt: skip
 
 

@@ -5,10 +5,12 @@ Every message has a `type`. Its other fields (`?`: may be null):
 - `log`: `entries`, the whole game, when a page joins.
 - `position`, `undone`: `position` (number of actions played), `view`.
 - `action`: `position`, `entry`, `steps`.
-- `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`.
+- `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`,
+  `phase`, `ip` (left to the Emperor whose turn it is) and `turn`.
   It is sent when another Emperor or a human decides, to a page that joins, and to a page whose action was refused, after its `error`.
 - `players`: `players`, `you?` (null: a spectator), `can_invite` (this page belongs to the creator of the room, who may be a spectator;
-  then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`.
+  then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`,
+  `in_play` (modules, and `rebel`).
 - `coach`: `position`, `result`: `critic` (name of the network), `chance` (to win, of the best action listed), `actions` (below).
 - `analysis`: `position`, `result`: `critic`, `curve` (SVG), `marks` (a remark per position, or ""), `turns` (luck and choices by turn),
   `mistakes` and `positions`.
@@ -18,12 +20,14 @@ Every message has a `type`. Its other fields (`?`: may be null):
     `actions` (below; also for the newest position while the game runs).
 - `error`: `message`; `code`: `refused`, or `not_saved` if the server could not write the action to disk (nothing was changed).
 - `redirect`: `url` of the room that was created.
+- `next_room`: `url` of this player's seat in the room that another player created to play again.
 
 An action in `coach` and `analysis` has `action` (as in `choices`), `label` (for the player), `probability` (of the network's policy),
 `chance` (to win after it), `change` (compared with the most probable action) and `is_played`. Actions whose probability rounds to 0 % are
 left out unless they were played. `chance` of a position is that of the best action listed.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 from tetrarchia_app.playing.previews import previews
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.engine.state import PHASES
 from tetrarchia_env.events import Piece
 from tetrarchia_env.game_analysis import NUM_WORST, Advice, Decision, GameAnalysis, percent, split_sentence
 from tetrarchia_env.notation import action_id, action_label, fast_view, snapshot
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from tetrarchia_app.web.room import Room
 
 Data = dict[str, Any]
+_EMPEROR = re.compile(rf"\b(?:{'|'.join(EMPERORS)})\b")
 _DRAWING_NUMBERS: dict[Part, int] = {}  # every piece on a space that was ever drawn: a few thousand at most
 _DRAWINGS: list[str] = []  # SVG by number
 
@@ -97,7 +103,7 @@ def steps(room: "Room", played: Sequence[Piece]) -> list[Step]:
 
 def action(room: "Room", played: Sequence[Step], known: set[int]) -> Data:
     """Return the last action and what followed."""
-    shown = [{"lines": step.lines, "dice": step.dice, "view": step.view.data(known)} for step in played]
+    shown = [{"lines": capitalize_names(step.lines), "dice": step.dice, "view": step.view.data(known)} for step in played]
     return {"type": "action", "position": room.position, "entry": _log_entry(room, room.position), "steps": shown}
 
 
@@ -112,16 +118,24 @@ def _log_entry(room: "Room", index: int) -> Data:
     move = room.game.moves[index - 1] if index else None
     return {
         "turn": int(before.turn) + 1, "turn_emperor": EMPERORS[before.emperor],
-        "emperor": move.agent if move else None, "lines": move.story if move else ("the game begins",),
+        "emperor": move.agent if move else None, "lines": capitalize_names(move.story) if move else ["The game begins"],
     }  # fmt: skip
+
+
+def capitalize_names(lines: Sequence[str]) -> list[str]:
+    """Return log lines with the Emperors' names and the first letter in capitals."""
+    capitalized = (_EMPEROR.sub(lambda found: found[0].capitalize(), line) for line in lines)
+    return [line[:1].upper() + line[1:] for line in capitalized]
 
 
 def decision(room: "Room", player: int | None) -> Data:
     """Return which Emperor decides and, for the page of the deciding player, the choices."""
     is_own = player is not None and player == room.decider and room.acting_agent is None
+    record = fast_view(room.game.position)
     return {
         "type": "decision", "position": room.position, "emperor": None if room.game.is_over else room.game.agent,
         "agent": room.acting_agent, "choices": previews(room.game.position) if is_own else None, "can_undo": room.can_undo(player),
+        "phase": PHASES[record.phase], "ip": int(record.ip), "turn": int(record.turn),
     }  # fmt: skip
 
 
@@ -139,6 +153,7 @@ def players(room: "Room", player: int | None, can_invite: bool, connected: Itera
     return {
         "type": "players", "players": seats, "you": player, "can_invite": can_invite, "spectator_link": f"/seat/{room.spectator_link}",
         "agents_only": not room.has_humans, "proposals": proposals, "has_replay": room.game.seed is not None,
+        "in_play": [*room.game.options.modules, *{kind for _, _, kind in snapshot(room.game.positions[0])["armies"] if kind == "rebel"}],
     }  # fmt: skip
 
 
