@@ -70,7 +70,12 @@ def run_command(*arguments: str) -> None:
     subprocess.run([Path(sys.executable).with_name("tetrarchia"), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-PICTURES: dict[str, Callable[[Server, Browser], None]] = {"play_attack": attack, "play_phone": phone, "play_rules": rules, "analysis": analysis}
+PICTURES: dict[str, Callable[[Server, Browser], None]] = {
+    "play_attack": attack,
+    "play_phone": phone,
+    "play_rules": rules,
+    "analysis": analysis,
+}
 
 
 def take_screenshot(page: Browser, name: str) -> None:
