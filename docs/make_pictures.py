@@ -1,4 +1,4 @@
-"""Write the README's pictures, docs/pictures/*.png, each a position of a game between random agents."""
+"""Write the pictures of README and docs/environment.md: positions of games between random agents, and an animated game."""
 
 import random
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from tetrarchia_agents import make_agent
 from tetrarchia_env.constants import ATTACK, BASE_ACTIONS, CALM, END, MODULES, SECURE, VARIANTS
 from tetrarchia_env.game import Game
 from tetrarchia_env.options import Options
@@ -15,15 +16,18 @@ from tetrarchia_env.render.frames import Frame
 
 FOLDER = Path(__file__).parent / "pictures"
 WIDTH = 1200
-COLOURS = 128  # of the palette: half the file, and nothing seen of it
-PICTURES = {  # options, seed, and after how many actions
+COLOURS = 128  # of the palette: half the file size, without a visible difference
+ANIMATION_AGENT, ANIMATION_LEVEL, ANIMATION_SEED = "planner", "4211", 11  # won in 25 turns
+ANIMATION_WIDTH, ANIMATION_COLOURS = 640, 64
+FRAME_MS, LAST_FRAME_MS = 900, 4000
+PICTURES = {  # options, seed, and number of actions played
     "everything": (Options(variants=VARIANTS, modules=MODULES), 35, 64),
     "carausian_revolt": (Options(scenario="carausian_revolt"), 39, 91),
 }
 
 
 def position(options: Options, seed: int, actions: int) -> Frame:
-    """The game after so many actions."""
+    """Return the game after a number of actions."""
     return Game.from_options(options, seed, random_policy(seed)).frame(actions)
 
 
@@ -39,14 +43,28 @@ def random_policy(seed: int) -> Callable[[Game], int]:
     return choose
 
 
+def animation() -> list[Image.Image]:
+    """Return a picture of the board after each turn of a game."""
+    game, agent = Game(level=ANIMATION_LEVEL, seed=ANIMATION_SEED), make_agent(ANIMATION_AGENT)
+    pictures = [game.snapshot()]
+    while not game.is_over:
+        game.play_turn(agent)
+        pictures.append(game.snapshot())
+    return [Image.fromarray(draw_rgb(one, width=ANIMATION_WIDTH)).quantize(ANIMATION_COLOURS) for one in pictures]
+
+
 def main() -> None:
-    """Draw them all."""
+    """Draw all pictures."""
     FOLDER.mkdir(exist_ok=True)
     for name, arguments in PICTURES.items():
         frame = position(*arguments)
         pixels = draw_rgb(frame.snapshot, story=frame.story, dice=frame.dice, width=WIDTH)
         Image.fromarray(pixels).quantize(COLOURS).save(FOLDER / f"{name}.png", optimize=True)
         print(f"docs/pictures/{name}.png")
+    first, *others = animation()
+    durations = [FRAME_MS] * len(others) + [LAST_FRAME_MS]
+    first.save(FOLDER / "game.gif", save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
+    print("docs/pictures/game.gif")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Fill the generated tables of the hand-written pages in docs/: `python docs/make_tables.py [--check]`.
 
-Tables stand between `<!-- begin NAME -->` and `<!-- end NAME -->`. With `--check` nothing is written and the exit code
+Tables are between `<!-- begin NAME -->` and `<!-- end NAME -->`. With `--check` nothing is written and the exit code
 is 1 if a page is out of date.
 """
 

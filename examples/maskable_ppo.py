@@ -1,43 +1,29 @@
-"""MaskablePPO of sb3-contrib on an end-game with one border left to secure. Takes less than a minute.
+"""MaskablePPO of sb3-contrib on the task `last-border`: one border is left to secure. Takes less than a minute.
 
-Train longer with `python examples/maskable_ppo.py 2000000`. Train on full games, which needs many more steps, with `--level 5300`.
+Train on another task with `python examples/maskable_ppo.py 1000000 --task last-two`; `tetrarchia levels` lists the tasks.
 """
 
 import argparse
-from typing import Any
 
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from tetrarchia_env import Game, outcome_name, sb3_vec_env
+from tetrarchia_env import outcome_name, sb3_vec_env
+from tetrarchia_env.constants import TASKS
 from tetrarchia_env.observation import OBSERVATION
 from tetrarchia_eval.statistics import wilson
 
-GAMMA = 1.0  # no discount, so that long games count as much as short ones; the shaped reward must use the same value
-
 parser = argparse.ArgumentParser(description="Train a small network and measure it before and after.")
-parser.add_argument("steps", nargs="?", type=int, default=60_000, help="decisions to learn from")
-parser.add_argument("--level", help="learn whole games of this level instead of the end-game")
+parser.add_argument("steps", nargs="?", type=int, default=80_000, help="decisions to learn from")
+parser.add_argument("--task", default="last-border", choices=TASKS, help="named set-up")
+parser.add_argument("--seed", type=int, default=0, help="random seed")
 options = parser.parse_args()
-
-
-def end_game() -> dict[str, Any]:
-    """Return the start of an easy game without Revolts in which all borders except SARMATIA are secured."""
-    held = {
-        "GAETVLIA": "maximian",
-        "BRITANNIA": "constantius",
-        "GERMANIA MAGNA": "galerius",
-        "PERSIA": "diocletian",
-        "LIBYA": "diocletian",
-    }
-    supply = {"diocletian": 3, "galerius": 4, "constantius": 4, "maximian": 4}
-    return Game(level="5000", seed=0).snapshot() | {"tokens": held, "supply": supply}
 
 
 def measure(model: MaskablePPO, games: int = 500) -> str:
     """Return the win rate in the first game of every environment; counting all games would favor short ones."""
-    env = sb3_vec_env(games, seed=1_000_000, **rules)
+    env = sb3_vec_env(games, seed=1_000_000, task=options.task, actions="base")
     obs, ends = env.reset(), {}
     while len(ends) < games:
         actions, _ = model.predict(obs, action_masks=env.action_masks())
@@ -49,9 +35,19 @@ def measure(model: MaskablePPO, games: int = 500) -> str:
 
 
 torch.set_num_threads(1)  # the network is too small to benefit from more threads
-rules: dict[str, Any] = {"actions": "base", **({"level": options.level} if options.level else {"initial_states": [end_game()]})}
-env = sb3_vec_env(64, seed=0, reward="shaped", gamma=GAMMA, **rules)
-model = MaskablePPO("MlpPolicy", env, learning_rate=1e-3, n_steps=32, batch_size=512, n_epochs=8, gamma=GAMMA, ent_coef=0.01, seed=0)
+env = sb3_vec_env(64, seed=options.seed, task=options.task, reward="borders", actions="base")
+model = MaskablePPO(
+    "MlpPolicy",
+    env,
+    learning_rate=1e-3,
+    n_steps=32,
+    batch_size=512,
+    n_epochs=8,
+    gamma=1.0,  # no discount per step: the reward is discounted per turn
+    gae_lambda=0.98,
+    ent_coef=0.01,
+    seed=options.seed,
+)
 print(f"before: {measure(model)}", flush=True)
 model.learn(options.steps)
 print(f"after {model.num_timesteps:,} steps: {measure(model)}")

@@ -20,15 +20,15 @@ for number, emperor in enumerate(env.possible_agents):
 def play(seed: int) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     """Play one game; return the actions as pairs of agent and text, and the final info."""
     env.reset(seed=seed)
-    told = []
+    actions = []
     for agent in env.agent_iter():
         observation, _, terminated, truncated, info = env.last()
         if terminated or truncated:
             break
         action = env.action_space(agent).sample(observation["action_mask"])
-        told.append((agent, env.unwrapped.action_text(action)))
+        actions.append((agent, env.unwrapped.action_text(action)))
         env.step(action)
-    return told, info
+    return actions, info
 
 
 games = [play(seed) for seed in range(GAMES)]
@@ -39,7 +39,7 @@ for agent, texts in turns[:TURNS_SHOWN]:
     print(f"  {agent:12}{', '.join(texts)}")
 
 endings = Counter(tetrarchia_env.outcome_name(info["outcome"]) for _, info in games)
-turns_a_game, score = (sum(info[what] for _, info in games) / GAMES for what in ("turn", "score"))
-decisions = sum(len(told) for told, _ in games) / GAMES
+turns_per_game, score = (sum(info[what] for _, info in games) / GAMES for what in ("turn", "score"))
+decisions = sum(len(actions) for actions, _ in games) / GAMES
 print("\nHow they all end: " + ", ".join(f"{number} x {outcome}" for outcome, number in endings.most_common()))
-print(f"A game has {turns_a_game:.0f} turns and {decisions:.0f} decisions; the mean score is {score:.1f}, of 10 at most.")
+print(f"A game has {turns_per_game:.0f} turns and {decisions:.0f} decisions; the mean score is {score:.1f}, of 10 at most.")

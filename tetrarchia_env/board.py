@@ -274,3 +274,4 @@ def _frozen(values: ArrayLike, dtype: type[Number]) -> NDArray[Number]:
 
 
 BOARD = load(board_path())
+BORDERS = frozenset(BOARD.names[ROMAN_PROVINCES:])

@@ -10,6 +10,7 @@ from tetrarchia_env.board import EMPERORS, SPACES
 from tetrarchia_env.engine.actions import ACTIONS, ATTACK, BASE_ACTIONS, CALM, DUX_DEPLOY, END, MOVE, ORDER, SECURE, SUBDUE
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, OUTCOMES, PHASES, VARIANTS
+from tetrarchia_env.variants import TASKS
 
 __all__ = [
     "ACTIONS",
@@ -28,5 +29,6 @@ __all__ = [
     "SECURE",
     "SPACES",
     "SUBDUE",
+    "TASKS",
     "VARIANTS",
 ]

@@ -91,6 +91,9 @@ class Game(GameState):
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate the game after this many turns
         seed: determines every die roll; `None` draws a random seed
 
@@ -122,10 +125,13 @@ class Game(GameState):
         modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
+        revolts: int | Sequence[int] = 6,
+        secured: int | Sequence[int] = 0,
+        task: str | None = None,
         max_turns: int = 400,
         seed: int | None = None,
     ) -> None:
-        self._begin(Options(level, variants, modules, scenario, fixed_setup, max_turns), seed)
+        self._begin(Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), seed)
 
     def _begin(self, options: Options, seed: int | None) -> None:
         seed = secrets.randbits(32) if seed is None else checked_seed(seed)

@@ -77,7 +77,7 @@ FEATURES = {  # name and meaning of each feature
 }
 WEIGHTS = np.dtype((np.record, [(name, np.float64) for name in FEATURES]))
 Weights = Any  # a record of WEIGHTS
-FEW = 6  # a reserve of fewer tokens than this is low
+LOW_RESERVE = 6  # a reserve of fewer tokens than this is low
 
 
 WEIGHTS_FILE = Path(__file__).parent / "data" / "heuristic_weights.toml"
@@ -170,9 +170,9 @@ def of_tokens(game: GameRecord, weights: Weights) -> float:
     """R6.1, R7.1: return the terms of Unrest and Revolts, and of their spread."""
     total = weights.revolts * count(game.revolts) + weights.unrest * count(game.unrest)
     total += weights.revolts_in_italia * count(game.revolts & PROVINCES[0])
-    few = max(0, FEW - game.reserve[UNREST])
+    few = max(0, LOW_RESERVE - game.reserve[UNREST])
     total += weights.few_unrest * few * few
-    few = max(0, FEW - game.reserve[REVOLT])
+    few = max(0, LOW_RESERVE - game.reserve[REVOLT])
     total += weights.few_revolts * few * few
     reach, exposed = 0, 0
     left = game.revolts

@@ -20,18 +20,34 @@ DIGITS = (("tokens per Emperor", "2345"), ("fleets", "0123"), ("extra Revolts", 
 DEFAULT_LEVEL = "4211"
 MAX_TURNS = 2**31 - 1
 
+MAX_REVOLTS, MAX_SECURED = 6, 5  # R2.8
+BORDER_COUNT = 6
+
+
+def _counts(maximum: int) -> Any:
+    """Return the type of an argument that is a number from 0 to `maximum`, or a list of these."""
+    number = Annotated[int, Meta(ge=0, le=maximum)]
+    allowed = describe(f"an integer from 0 to {maximum}, or a list of these")
+    return Annotated[number | Annotated[tuple[number, ...], Meta(min_length=1)], allowed]
+
+
 FOUR_DIGITS = f'four digits, e.g. "{DEFAULT_LEVEL}"'
 if TYPE_CHECKING:  # what callers may pass
     Level = str | Sequence[str] | None
     Variants = Iterable[str]
     Modules = Iterable[str]
     Scenario = str | None
+    Revolts = int | Sequence[int]
+    Secured = int | Sequence[int]
+    Task = str | None
 else:  # what it is validated as, after `__post_init__` has made tuples of iterables
     Levels = Annotated[tuple[Annotated[str, describe(FOUR_DIGITS)], ...], Meta(min_length=1)]
     Level = Annotated[str | Levels | None, describe(f"{FOUR_DIGITS}, or a list of levels")]
     Variants = Annotated[tuple[Annotated[Literal[VARIANTS], label("variant")], ...], describe(f"a list of {', '.join(VARIANTS)}")]
     Modules = Annotated[tuple[Annotated[Literal[MODULES], label("module")], ...], describe(f"a list of {', '.join(MODULES)}")]
     Scenario = Annotated[Literal[(*SCENARIOS, None)], label("scenario")]
+    Revolts, Secured = _counts(MAX_REVOLTS), _counts(MAX_SECURED)
+    Task = Annotated[Literal[(*variants.TASKS, None)], label("task")]
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,9 @@ class Options:
         scenario: One of carausian_revolt, danube_wars, mauretanian_war, great_persian_war (R12); it sets the level and the modules.
         fixed_setup: Place the Revolts in province 3 of each region (R2.7).
         max_turns: The game is truncated after this number of turns.
+        revolts: The number of initial Revolts, 0 to 6 (R2.8). A list draws one of its numbers for each game, after the level.
+        secured: The number of borders that are secured from the beginning, 0 to 5 (R2.8). A list is drawn from after `revolts`.
+        task: A name of `constants.TASKS`, which sets level, revolts and secured.
 
     Raises:
         TetrarchiaError: An argument is invalid; the message says what was given and what is allowed.
@@ -63,6 +82,9 @@ class Options:
     scenario: Scenario = None
     fixed_setup: bool = False
     max_turns: Annotated[int, Meta(ge=1, le=MAX_TURNS), describe(f"an integer from 1 to {MAX_TURNS}")] = 400
+    revolts: Revolts = MAX_REVOLTS
+    secured: Secured = 0
+    task: Task = None
 
     @classmethod
     def of(cls, **arguments: Any) -> "Options":
@@ -82,16 +104,26 @@ class Options:
             names: Any = getattr(self, name)
             if isinstance(names, Iterable) and not isinstance(names, str):
                 self._set(name, tuple(names))
-        if isinstance(self.level, Set):
-            self._set("level", (self.level,))  # refused: games are drawn from a list by its order
-        elif isinstance(self.level, Sequence) and not isinstance(self.level, str | list):
-            self._set("level", tuple(self.level))
+        for name in ("level", "revolts", "secured"):
+            value: Any = getattr(self, name)
+            if isinstance(value, Set):
+                self._set(name, (value,))  # refused: games are drawn from a list by its order
+            elif isinstance(value, Sequence) and not isinstance(value, str | list):
+                self._set(name, tuple(value))
         validate_fields(self)
         self._set("variants", tuple(name for name in VARIANTS if name in self.variants))
         self._set("modules", tuple(name for name in MODULES if name in self.modules))
+        has_head_start = (self.revolts, self.secured) != (MAX_REVOLTS, 0)
+        if self.task is not None:
+            if self.level is not None or self.scenario is not None or has_head_start:
+                raise TetrarchiaError(f"task {self.task!r} sets level, revolts and secured: omit these and the scenario")
+            for name, value in zip(("level", "revolts", "secured"), variants.TASKS[self.task][:3], strict=True):
+                self._set(name, value)
         if self.scenario is not None:
             if self.level is not None or self.modules:
                 raise TetrarchiaError(f"scenario {self.scenario!r} sets the level and the modules: omit both")
+            if has_head_start:
+                raise TetrarchiaError(f"scenario {self.scenario!r} has its own set-up: omit revolts and secured")
             row = scenario_row(self.scenario)
             self._set("level", row["level"])
             self._set("modules", tuple(row["modules"]))
@@ -101,6 +133,11 @@ class Options:
             _check_level(level)
             if "pirates" in self.modules and level[1] == "3":
                 raise TetrarchiaError(f"the pirates module needs a level with fewer than 3 fleets (R11.2); got {level!r}")
+            if int(level[3]) + max(self.secured_counts) > BORDER_COUNT:
+                raise TetrarchiaError(
+                    f"secured plus the initial armies of the level must be at most {BORDER_COUNT} (R2.8); "
+                    f"got {max(self.secured_counts)} and level {level!r}"
+                )
 
     @property
     def draws_level(self) -> bool:
@@ -116,6 +153,26 @@ class Options:
     def levels(self) -> NDArray[np.int8]:
         """The levels as rows of digits."""
         return np.array([[int(digit) for digit in level] for level in self.level_names], dtype=np.int8)
+
+    @property
+    def draws_revolts(self) -> bool:
+        """Whether each game draws its number of initial Revolts from a list."""
+        return not isinstance(self.revolts, int)
+
+    @property
+    def draws_secured(self) -> bool:
+        """Whether each game draws its number of secured borders from a list."""
+        return not isinstance(self.secured, int)
+
+    @cached_property
+    def revolt_counts(self) -> NDArray[np.int64]:
+        """The number of initial Revolts, or all that may be drawn."""
+        return np.array(self.revolts, dtype=np.int64).reshape(-1)
+
+    @cached_property
+    def secured_counts(self) -> NDArray[np.int64]:
+        """The number of secured borders, or all that may be drawn."""
+        return np.array(self.secured, dtype=np.int64).reshape(-1)
 
     @cached_property
     def template(self) -> NDArray[np.void]:
@@ -136,7 +193,17 @@ class Options:
         )
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments that make equal options, as JSON data."""
+        """Return the keyword arguments that make equal options, as JSON data; a head start only if there is one."""
+        rules = self.rules()
+        if self.task is not None:
+            del rules["level"]
+            return {"task": self.task, **rules}
+        defaults = {"revolts": MAX_REVOLTS, "secured": 0}
+        counts = {name: value if isinstance(value := getattr(self, name), int) else list(value) for name in defaults}
+        return rules | {name: value for name, value in counts.items() if value != defaults[name]}
+
+    def rules(self) -> dict[str, Any]:
+        """Return the keyword arguments of the rules in force during the game, without the head start, as JSON data."""
         by_level = {"level": self.level if isinstance(self.level, str) else list(self.level or ()), "modules": list(self.modules)}
         rules = by_level if self.scenario is None else {"scenario": self.scenario}
         return {**rules, "variants": list(self.variants), "fixed_setup": self.fixed_setup, "max_turns": self.max_turns}

@@ -104,11 +104,6 @@ def base_type(kind: Any) -> Any:
     return next((member for member in members if member not in TYPE_NAMES and get_origin(member) is not Literal), kind)
 
 
-def description_of(kind: Any) -> str:
-    """Return the description in a type's annotations, or an empty string."""
-    return next((meta.description for meta in _metas(kind) if meta.description), "")
-
-
 def extra_of(kind: Any) -> dict[str, str]:
     """Return the `extra` entries of a type's annotations."""
     return {name: value for meta in _metas(kind) for name, value in (meta.extra or {}).items()}

@@ -10,7 +10,7 @@
 | Action Shape | Discrete(455) |
 | Action Values | 0 to 454 |
 | Observation Shape | a vector and an action mask |
-| Observation Values | about -1 to 1 |
+| Observation Values | -1 to 1 |
 
 Four Emperors defend the Roman Empire against revolts, uprisings and Barbarian armies. They win together when all six borders are
 secured. The game is fully observable; only future dice are hidden. docs/rules.md contains the rules.
@@ -67,10 +67,13 @@ Infos are arrays with Gymnasium's `_key` flags. `reset(seed=)` accepts one numbe
 
 * `outcome`: 1 to every agent when the game is won, -1 when it is lost, 0 when it is truncated
 * `score`: the score (R9.3) / 10 at the end
-* `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`. The potential is the planner's
-  win probability, and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`). It leaves the optimal policy unchanged for a
-  learner whose discount per step is `gamma`
+* `shaped`: outcome plus potential-based shaping, `gamma * potential(after) - potential(before)`. The potential is twice the
+  planner's win probability, and 0 at the end (`tetrarchia_env.envs.rewards.ShapedReward`). It leaves the optimal policy unchanged
+  for a learner whose discount per step is `gamma`. Learning cannot start from random weights with it: potentials telescope, so
+  with `gamma=1` all lost games from one position have the same return
 * `glory`: outcome, plus 1 for the Great or 0.5 for an Emperor of East or West (R10.5)
+* `borders`: a reward for each border above the largest number so far in the game, and for winning; learning can start from random
+  weights with it (`tetrarchia_env.envs.rewards.BordersReward`). It is not potential-based and changes which policy is optimal
 * any object with `begin(games, rows)` and `__call__(games)`, which returns one number per game or one per Emperor
   (`tetrarchia_env.envs.rewards`)
 
@@ -79,14 +82,16 @@ The APIs with one player for all four Emperors give the mean of the four rewards
 ### Arguments
 
 ``` python
-tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, max_turns=400,
-                  reward="outcome", gamma=1.0, render_mode=None, mask="observation")
+tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, revolts=6, secured=0, task=None,
+                  max_turns=400, reward="outcome", gamma=1.0, render_mode=None, mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
 `constants.VARIANTS`. `modules`: any names of `constants.MODULES`. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
-great_persian_war; sets level and modules. `fixed_setup`: R2.7. `max_turns`: truncates a game after this many turns. `reward`, `gamma`,
-`mask`: see above. `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
+great_persian_war; sets level and modules. `fixed_setup`: R2.7. `revolts`: number of initial Revolts, 0 to 6, and `secured`: number of
+borders secured from the beginning, 0 to 5; a list draws one number per game (R2.8). `task`: a name of `constants.TASKS`, which sets
+level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `render_mode`:
+`ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 
@@ -103,6 +108,7 @@ from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
 from tetrarchia_env.envs.batched_games import ActionSet
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import MaskPlace, RenderMode, VectorRenderMode
 from tetrarchia_env.envs.vector import TetrarchiaVector
@@ -126,10 +132,15 @@ def env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> wrappers.OrderEnforcingWrapper:
     """Return the PettingZoo AEC environment with PettingZoo's wrappers: an illegal action ends the game.
@@ -140,10 +151,15 @@ def env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -164,10 +180,15 @@ def env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)))
@@ -180,10 +201,15 @@ def parallel_env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> TetrarchiaParallel:
     """Return the PettingZoo parallel environment: only the acting agent's action is used; idle agents have one legal id, 0.
@@ -194,10 +220,15 @@ def parallel_env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -217,10 +248,15 @@ def parallel_env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return TetrarchiaParallel(aec)
@@ -234,6 +270,9 @@ def sb3_vec_env(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
     rules: Sequence[Mapping[str, Any]] | None = None,
     actions: ActionSet = "all",
@@ -242,6 +281,8 @@ def sb3_vec_env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: VectorRenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace | None = None,
     illegal: IllegalRule = "raise",
     seed: int | None = None,
@@ -256,14 +297,19 @@ def sb3_vec_env(
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
         rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
         actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
         initial_states: snapshots from which games begin, with new dice
         initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
@@ -288,6 +334,9 @@ def sb3_vec_env(
         modules=modules,
         scenario=scenario,
         fixed_setup=fixed_setup,
+        revolts=revolts,
+        secured=secured,
+        task=task,
         max_turns=max_turns,
         rules=rules,
         actions=actions,
@@ -296,6 +345,8 @@ def sb3_vec_env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
         illegal=illegal,
         seed=seed,

@@ -1,12 +1,13 @@
-"""The table of variants and modules: one entry for each, read by the rules, options, notation, command line, lobby and docs.
+"""The tables of variants, modules and tasks: one entry for each, read by the rules, options, notation, command line, lobby and docs.
 
-It imports nothing, so that shell completion can read it without the compiled rules.
+It imports nothing heavy, so that shell completion can read it without the compiled rules.
 
 >>> VARIANTS[0].name, VARIANTS[0].needs_all_actions
 ('imperivm', True)
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,16 @@ VARIANTS = (
             "ORDER": "order {emperor} {space}",
         },
     ),
-    OptionalRule("mare_nostrvm", 2, "R10.2", "fleets in neighbouring zones join their coasts"),
+    OptionalRule("mare_nostrvm", 2, "R10.2", "fleets in adjacent zones connect the coasts of these zones"),
     OptionalRule("diarchia", 4, "R10.3", "the two Emperors of a couple support each other with their tokens"),
     OptionalRule(
         "patres_patriae",
         8,
         "R10.4",
-        "Diocletian may take a point from Galerius, Constantius may give one to Maximian",
+        "Diocletian may take an IP from Galerius, Constantius may give one to Maximian",
         {"TAKE": "take", "GIVE": "give"},
     ),
-    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game perhaps a title"),
+    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game the most glorious Emperor may get a title"),
 )
 
 MODULES = (
@@ -65,7 +66,7 @@ MODULES = (
         "dux",
         1,
         "R11.1",
-        "a general who can be led by every Emperor in turn",
+        "a general whom each Emperor can command in his turn",
         {
             "DUX_DEPLOY": "dux deploy {space}",
             "DUX_MOVE": "dux move {space}",
@@ -81,5 +82,25 @@ MODULES = (
         "occupy a sea zone against your fleets; for levels with fewer than 3 fleets",
         {"ATTACK_PIRATES": "attack PIRATES", "DUX_ATTACK_PIRATES": "dux attack PIRATES"},
     ),
-    OptionalRule("goths", 4, "R11.3", "a stronger army that crosses the borders III and IV"),
+    OptionalRule("goths", 4, "R11.3", "a stronger army that may appear on the borders III and IV"),
 )
+
+
+class Task(NamedTuple):
+    """A named set-up: a level with a head start (R2.8)."""
+
+    level: str
+    revolts: int
+    secured: int
+    help: str
+
+
+TASKS = {  # from seconds of training to a day
+    "last-border": Task("4200", 0, 5, "one border left, no Revolts"),
+    "last-two": Task("4200", 0, 4, "two borders left, no Revolts"),
+    "three-left": Task("4200", 2, 3, "three borders left, two Revolts"),
+    "calm-empire": Task("4200", 0, 0, "all six borders, no Revolts"),
+    "beginner": Task("4200", 6, 0, "the beginners' level"),
+    "normal": Task("4211", 6, 0, "the normal level"),
+    "hard": Task("4222", 6, 0, "a hard level"),
+}

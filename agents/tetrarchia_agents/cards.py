@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ PACKAGE = Path(__file__).parent
 # The shipped checkpoints: in an installed package, or in the repository.
 CHECKPOINTS = PACKAGE / "shipped" if (PACKAGE / "shipped").is_dir() else PACKAGE.parents[1] / "checkpoints"
 WEIGHTS, CARD = "weights.safetensors", "card.json"
+GROUP_RUN = re.compile(r"[^/]+/seed-\d+")  # the checkpoint of one run of a group
 FORMAT = 1
 MAX_CARD_BYTES = 1_000_000
 
@@ -21,11 +23,17 @@ def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
     """Return the folder of a checkpoint.
 
     Args:
-        name: A path (or a text with a slash) is the folder itself; a bare name is a shipped checkpoint, else a folder in the current one.
+        name: A path (or a text with a slash) is the folder itself, else a run of a shipped group, e.g. "scratch-shared/seed-1"; a bare
+            name is a shipped checkpoint, else a folder in the current one.
         shipped: The folder of the shipped checkpoints.
     """
-    is_path = isinstance(name, Path) or Path(name).name != name
-    for folder in (Path(name),) if is_path else (shipped / name, Path(name)):
+    if isinstance(name, Path):
+        folders = [name]
+    elif Path(name).name == name:
+        folders = [shipped / name, Path(name)]
+    else:
+        folders = [Path(name), *([shipped / name] if GROUP_RUN.fullmatch(name) else [])]
+    for folder in folders:
         if (folder / CARD).is_file():
             return folder
     known = shipped_checkpoints(shipped)
@@ -36,6 +44,12 @@ def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
 def shipped_checkpoints(shipped: Path = CHECKPOINTS) -> list[str]:
     """Return the names of the shipped checkpoints."""
     return sorted(path.parent.name for path in shipped.glob(f"*/{CARD}"))
+
+
+def shipped_group_runs(shipped: Path = CHECKPOINTS) -> list[str]:
+    """Return the runs of the shipped groups as names of checkpoints, e.g. "scratch-shared/seed-1", in the order of their seeds."""
+    found = [path.parent.relative_to(shipped).as_posix() for path in shipped.glob(f"*/*/{CARD}")]
+    return sorted((name for name in found if GROUP_RUN.fullmatch(name)), key=lambda name: (name.split("/")[0], int(name.split("-")[-1])))
 
 
 def read_card(folder: Path) -> dict[str, Any]:

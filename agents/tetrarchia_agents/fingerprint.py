@@ -28,8 +28,14 @@ def fingerprint(agent: Agent) -> str:
 
     Returns:
         Twelve hexadecimal digits. Refactoring an agent does not change them; other weights, options or actions do.
+
+    Raises:
+        TetrarchiaError: `weights_digest()` does not return bytes.
     """
-    digest = sha256(getattr(agent, "weights_digest", bytes)())
+    weights = getattr(agent, "weights_digest", bytes)()
+    if not isinstance(weights, bytes):
+        raise TetrarchiaError(f"{type(agent).__name__}.weights_digest() must return bytes; got {type(weights).__name__}")
+    digest = sha256(weights)
     digest.update(json.dumps(_options(agent), sort_keys=True).encode())
     for options in PROBES:
         games, masks = _positions(options)

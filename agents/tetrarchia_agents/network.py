@@ -7,13 +7,17 @@ actions that name a space are pointers to its node (Vinyals et al., Pointer netw
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
 from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.board import BOARD, BROKEN, NORMAL
 from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
 from tetrarchia_env.observation import BY_SPACE, SIZE, offset
@@ -31,6 +35,16 @@ class Network(nn.Module):
     """Base class: logits and values of a batch of observations."""
 
     value_head: nn.Module
+    policy_modules: tuple[str, ...] = ("policy_head",)  # that only the logits need
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the parameters."""
+        return next(self.parameters()).device
+
+    def tensor(self, array: NDArray[Any]) -> Tensor:
+        """Return an array as a tensor on the network's device; on the CPU it shares the array's memory."""
+        return torch.from_numpy(array).to(self.device)
 
     def features(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits and the input of the value head."""
@@ -40,6 +54,19 @@ class Network(nn.Module):
         """Return [batch, actions] logits, illegal actions included, and [batch] values."""
         logits, trunk = self.features(obs)
         return logits, in_float32(self.value_head, trunk).squeeze(-1)
+
+    def logits(self, obs: Tensor) -> Tensor:
+        """Return the logits only."""
+        return self.features(obs)[0]
+
+    def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Return the input of the network for the Emperors to act.
+
+        Args:
+            games: The games.
+            obs: Their observations, if they are known already.
+        """
+        return observe(games) if obs is None else obs
 
     def values(self, obs: Tensor) -> Tensor:
         """Return the values only."""
@@ -137,6 +164,8 @@ class BoardNetwork(Network):
 class GNN(BoardNetwork):
     """Pointers are products of queries from the trunk with the nodes' readout."""
 
+    policy_modules = ("policy_head", "query")
+
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
         self.query = small_init(nn.Linear(config.hidden_dim, self.pointers * config.readout_dim))
@@ -148,6 +177,8 @@ class GNN(BoardNetwork):
 
 class EncoderDecoderGNN(BoardNetwork):
     """Message passing before and after the trunk: moves are valued by where they lead."""
+
+    policy_modules = ("policy_head", "context", "broadcast", "context_features", "decoder", "pointer")
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -187,6 +218,10 @@ class IndependentPolicies(Network):
         super().__init__()
         self.networks = nn.ModuleList(NETWORKS[config.kind](config) for _ in EMPERORS)
 
+    def logits(self, obs: Tensor) -> Tensor:
+        parts = [(rows, cast(Network, self.networks[emperor]).logits(obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
+        return torch.cat([logits for _, logits in parts])[torch.cat([rows for rows, _ in parts]).argsort()]
+
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         parts = [(rows, *self.networks[emperor](obs[rows])) for emperor, rows in _rows_by_emperor(obs)]
         back = torch.cat([rows for rows, _, _ in parts]).argsort()
@@ -196,11 +231,45 @@ class IndependentPolicies(Network):
         return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
 
 
+class CentralCritic(Network):
+    """Policies with one critic for all Emperors that reads the full state (MAPPO; Yu et al., The surprising effectiveness of PPO in
+    cooperative multi-agent games, NeurIPS 2022). The input is the agent's own observation followed by the state.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        own = replace(config, critic="own")
+        self.actor = make_network(own)
+        self.critic = make_network(replace(own, policies=1))
+        for name in self.critic.policy_modules:
+            delattr(self.critic, name)
+        for policy in self.actor.networks if isinstance(self.actor, IndependentPolicies) else [self.actor]:
+            del policy.value_head
+
+    def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        state = observe(games, np.zeros(len(games), dtype=np.int64))
+        return np.concatenate([observe(games) if obs is None else obs, state], axis=1)
+
+    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        return self.actor.logits(obs[:, :SIZE]), self.critic.values(obs[:, SIZE:])
+
+    def logits(self, obs: Tensor) -> Tensor:
+        return self.actor.logits(obs[:, :SIZE])
+
+    def values(self, obs: Tensor) -> Tensor:
+        return self.critic.values(obs[:, SIZE:])
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        return list(self.critic.parameters())
+
+
 NETWORKS: dict[str, type[Network]] = {"gnn": GNN, "gnn-decoder": EncoderDecoderGNN, "mlp": MLP}
 
 
 def make_network(config: NetworkConfig) -> Network:
     """Return a new network with random weights."""
+    if config.critic == "central":
+        return CentralCritic(config)
     return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
 
 
@@ -220,7 +289,7 @@ def log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
 
 def in_float32(layer: nn.Module, features: Tensor) -> Tensor:
     """Apply a layer in float32 even under torch.autocast, where small differences matter."""
-    with torch.autocast("cpu", enabled=False):
+    with torch.autocast("cuda" if features.is_cuda else "cpu", enabled=False):
         result: Tensor = layer(features.float())
     return result
 

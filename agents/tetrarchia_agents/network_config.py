@@ -21,10 +21,12 @@ NumLayers = Annotated[int, Meta(ge=1, le=64)]
 MAX_WEIGHTS = 100_000_000  # 400 MB; the shipped networks have less than a million
 if TYPE_CHECKING:
     Kind = str
+    Critic = str
     NumActions = int
     NumPolicies = int
 else:
     Kind, NumActions, NumPolicies = Literal[tuple(KINDS)], Literal[BASE_ACTIONS, ACTIONS], Literal[1, len(EMPERORS)]
+    Critic = Literal["own", "central"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class NetworkConfig:
     hidden_dim: Dimension = 256  # of the trunk
     policies: NumPolicies = 1  # 4: independent policies, one for each Emperor
     decoder_layers: NumLayers = 3  # message-passing layers after the trunk, gnn-decoder only
+    critic: Critic = "own"  # central: a separate network that reads the full state, for training only (MAPPO)
 
     def __post_init__(self) -> None:
         validate_fields(self, "network:")
@@ -46,9 +49,14 @@ class NetworkConfig:
             raise TetrarchiaError(f"network: at most {MAX_WEIGHTS:,} weights are allowed; this one has about {self.approximate_size:,}")
 
     @property
+    def uses_all_weights(self) -> bool:
+        """Whether every minibatch gives a gradient to every weight."""
+        return self.policies == 1
+
+    @property
     def approximate_size(self) -> int:
         """The number of weights of the large layers."""
         trunk = (SIZE + SPACES * self.readout_dim + self.hidden_dim + self.actions) * self.hidden_dim
         pointers = 16 * self.hidden_dim * self.readout_dim
         messages = (self.encoder_layers + self.decoder_layers) * 2 * self.node_dim**2
-        return self.policies * (trunk + (0 if self.kind == "mlp" else pointers + messages))
+        return (self.policies + (self.critic == "central")) * (trunk + (0 if self.kind == "mlp" else pointers + messages))

@@ -35,7 +35,8 @@ class Critic:
         for start in range(0, len(running), BATCH_SIZE):
             rows = running[start : start + BATCH_SIZE]
             with torch.inference_mode():
-                values: NDArray[np.float32] = self.agent.network.values(torch.from_numpy(batch.observe(games[rows]))).numpy()
+                network = self.agent.network
+                values: NDArray[np.float32] = network.values(network.tensor(network.inputs(games[rows]))).cpu().numpy()
             fractions = win_fraction(games[rows], values, self.calibration.reward)
             probabilities[rows] = self.calibration.win_probabilities(fractions)
         return probabilities

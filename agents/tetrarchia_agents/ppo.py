@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from tetrarchia_agents.chance_samples import MAX_SETS
 from tetrarchia_agents.checkpoints import load_checkpoint
+from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_agents.turn_search import Float32s, Float64s, Plan, PlanMemory, TurnSearch, sample
 from tetrarchia_agents.values import check_value, value_reward
 from tetrarchia_env.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, observe
+from tetrarchia_env.batch import Games, Masks, is_over, legal_masks
 from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
@@ -37,6 +38,7 @@ class PPOAgent(Agent):
     rollout_turns: int = 1  # turns that the policy plays, with the same dice, before finalists are evaluated; 0: no rollouts
     finalists: int = 4  # candidates evaluated by rollouts: the greedy turn and the best of those that seem better
     confirm_samples: int = 3  # like chance_samples, for the last comparison of the best finalist with the greedy turn
+    device: str = field(default="cpu", metadata={"fingerprint": False})  # of the network: cpu, cuda, or auto
     network: Network = field(init=False, repr=False, compare=False)
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
@@ -61,7 +63,7 @@ class PPOAgent(Agent):
             if not is_valid:
                 raise TetrarchiaError(f"ppo:{option} must be {allowed}; got {getattr(self, option)!r}")
         loaded = load_checkpoint(self.checkpoint)
-        object.__setattr__(self, "network", loaded.network)
+        object.__setattr__(self, "network", loaded.network.to(find_device(self.device)))
         object.__setattr__(self, "num_actions", loaded.config.actions)
         object.__setattr__(self, "digest", loaded.card["weights_sha256"])
         object.__setattr__(self, "reward", value_reward(loaded.card, self.checkpoint))
@@ -140,15 +142,15 @@ class PPOAgent(Agent):
                 f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more:"
                 f" use ppo:{ALL_RULES_CHECKPOINT}"
             )
-        obs, legal = observe(games), masks[:, : self.num_actions] != 0
+        obs, legal = self.network.inputs(games), masks[:, : self.num_actions] != 0
         parts = []
         with torch.inference_mode():
             for start in range(0, len(games), BATCH_SIZE):
                 end = min(start + BATCH_SIZE, len(games))
                 rows = start + _padded(end - start)
-                logits, values = self.network(torch.from_numpy(obs[rows]))
-                log_probs = log_probabilities(logits, torch.from_numpy(legal[rows]))
-                parts.append((log_probs.numpy()[: end - start], values.numpy()[: end - start]))
+                logits, values = self.network(self.network.tensor(obs[rows]))
+                log_probs = log_probabilities(logits, self.network.tensor(legal[rows]))
+                parts.append((log_probs.cpu().numpy()[: end - start], values.cpu().numpy()[: end - start]))
         return np.concatenate([log_probs for log_probs, _ in parts]), np.concatenate([values for _, values in parts])
 
     def position_values(self, games: Games) -> Float64s:
@@ -158,8 +160,8 @@ class PPOAgent(Agent):
         with torch.inference_mode():
             for start in range(0, len(running), BATCH_SIZE):
                 rows = running[start : start + BATCH_SIZE]
-                obs = torch.from_numpy(observe(games[rows])[_padded(len(rows))])
-                values[rows] += self.network.values(obs).numpy()[: len(rows)]
+                obs = self.network.tensor(self.network.inputs(games[rows])[_padded(len(rows))])
+                values[rows] += self.network.values(obs).cpu().numpy()[: len(rows)]
         return values
 
 

@@ -28,12 +28,22 @@ PLAYERS = {1: (0, 0, 0, 0), 2: (0, 0, 1, 1), 3: (0, 0, 1, 2), 4: (0, 1, 2, 3)}
 
 @dataclass(frozen=True)
 class AgentType:
-    """One kind of agent."""
+    """One kind of agent, an entry of `AGENTS`.
+
+    Attributes:
+        name: The name, as `make_agent` takes it.
+        help: How the agent chooses.
+        class_path: "module:Class", imported on demand; the fields of the dataclass are the agent's options.
+        options: Help by option, in the order of the fields.
+
+    >>> AGENTS["planner"].options["beam"]
+    'positions kept after each action'
+    """
 
     name: str
     help: str
-    class_path: str  # "module:Class", imported on demand; the fields of the dataclass are the agent's options
-    options: Mapping[str, str] = field(default_factory=dict)  # help by option, in the order of the fields
+    class_path: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 AGENTS = {
@@ -122,7 +132,13 @@ def split_names(names: str, players: int | None = None) -> list[str]:
 
 
 def assign_players(players: Sequence[Player]) -> tuple[Player, ...]:
-    """Return the player of each Emperor in turn order, for one to four players (R13.1).
+    """Return the player of each Emperor in turn order (R13.1).
+
+    Args:
+        players: One to four players of any type.
+
+    Raises:
+        TetrarchiaError: There are more or fewer players.
 
     >>> assign_players(["Anna", "Bruno"])
     ('Anna', 'Anna', 'Bruno', 'Bruno')

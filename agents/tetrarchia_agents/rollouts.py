@@ -90,16 +90,32 @@ class TeamPolicy:
 
 @dataclass(frozen=True)
 class GameResult:
-    """The result of one finished game."""
+    """The result of one finished game.
+
+    Attributes:
+        level: The level.
+        seed: The seed.
+        outcome: "won", "rome fell", "reserve empty" or "truncated".
+        score: The score (R9.3).
+        turns: Number of turns.
+        borders: Borders secured at the end.
+        decisions: Number of decisions of each Emperor in turn order.
+        seconds: Time that these took, rounded to three digits and at most six decimals.
+
+    >>> from tetrarchia_agents import rollout
+    >>> [result] = rollout("greedy", 1, seed=7, level="4200")
+    >>> result.won, result.outcome, result.steps == sum(result.decisions)
+    (False, 'rome fell', True)
+    """
 
     level: str
     seed: int
-    outcome: str  # won, rome fell, reserve empty or truncated
-    score: int  # R9.3
+    outcome: str
+    score: int
     turns: int
-    borders: int  # secured at the end
-    decisions: tuple[int, int, int, int]  # of each Emperor in turn order
-    seconds: tuple[float, float, float, float]  # that they took: three digits, at most six decimals
+    borders: int
+    decisions: tuple[int, int, int, int]
+    seconds: tuple[float, float, float, float]
 
     @property
     def won(self) -> bool:
@@ -124,6 +140,9 @@ def rollout(
     modules: Iterable[str] = (),
     scenario: str | None = None,
     fixed_setup: bool = False,
+    revolts: int | Sequence[int] = 6,
+    secured: int | Sequence[int] = 0,
+    task: str | None = None,
     max_turns: int = 400,
 ) -> list[GameResult]:
     """Play games to their ends.
@@ -140,6 +159,9 @@ def rollout(
         modules: Any names of `constants.MODULES` (R11).
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules.
         fixed_setup: Place the initial Revolts as in R2.7.
+        revolts: The number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8).
+        secured: The number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8).
+        task: A name of `constants.TASKS`, which sets level, revolts and secured.
         max_turns: Truncate a game when this many turns are finished.
 
     Returns:
@@ -153,7 +175,7 @@ def rollout(
     [False, True, False]
     """
     seeds = range(checked_seed(seed), checked_seed(seed) + int(games)) if isinstance(games, int | np.integer) else games
-    rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns)
+    rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
     return play_games(rules, make_team(agents), seeds, agents_seed)
 
 

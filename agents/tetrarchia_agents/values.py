@@ -47,8 +47,13 @@ def value_reward(card: dict[str, Any], checkpoint: str) -> ShapedReward:
 
 
 def check_value(card: dict[str, Any], checkpoint: str) -> None:
-    """Raise TetrarchiaError if only the policy of this checkpoint was trained, neither by PPO nor from a search."""
+    """Raise TetrarchiaError unless the value of this checkpoint was trained, by PPO or from a search, to predict the outcome."""
     training = card.get("training", {})
+    if training.get("options", {}).get("reward", "shaped") != "shaped":
+        raise TetrarchiaError(
+            f"checkpoint {checkpoint!r} was trained with the reward {training['options']['reward']!r}: its value does not predict the "
+            "outcome, which ppo:candidates and win probabilities need"
+        )
     if "timesteps" not in training and not training.get("num_values"):
         raise TetrarchiaError(
             f"checkpoint {checkpoint!r} has no trained value function, which ppo:candidates needs; choose one trained by PPO"

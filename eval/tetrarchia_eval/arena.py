@@ -44,6 +44,9 @@ def match_spec(
     variants: Sequence[str] = (),
     modules: Sequence[str] = (),
     scenario: str | None = None,
+    task: str | None = None,
+    revolts: int | Sequence[int] = Options.revolts,
+    secured: int | Sequence[int] = Options.secured,
     fixed_setup: bool = False,
     max_turns: int = Options.max_turns,
     cache: AgentCache | None = None,
@@ -54,12 +57,15 @@ def match_spec(
         agents: One name for all Emperors or one per player, separated by commas (R13.1).
         games: Number of games at each level.
         players: Number of players; by default the number of names.
-        levels: Levels; by default 4211 or the scenario's.
+        levels: Levels; by default 4211, or that of the scenario or task.
         first_seed: Seed of the first game at each level.
         seed: Seed of the agents' own random choices.
         variants: Rule variants (R10).
         modules: Modules (R11).
         scenario: Scenario (R12).
+        task: Name of a task, instead of levels.
+        revolts: Number of initial Revolts, or a list to draw from (R2.8).
+        secured: Number of borders secured from the beginning, or a list to draw from (R2.8).
         fixed_setup: Whether the first Revolts are in province 3 (R2.7).
         max_turns: Turns after which a game is truncated.
         cache: Agents created before; by default a new cache.
@@ -74,6 +80,9 @@ def match_spec(
         variants=variants,
         modules=modules,
         scenario=scenario,
+        task=task,
+        revolts=revolts,
+        secured=secured,
         fixed_setup=fixed_setup,
         max_turns=max_turns,
     )
@@ -163,7 +172,7 @@ class Arena:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise TetrarchiaError(f"{name} must be a whole number from 1 on; got {value!r}")
         self._size, self._chunk, self._pool = workers, chunk, pool
-        self._here = ThisProcess(cache or AgentCache())
+        self._local = ThisProcess(cache or AgentCache())
         self._others: Workers | None = None
         self._stack = ExitStack()
 
@@ -189,13 +198,13 @@ class Arena:
 
     def _play(self, file: ResultFile, progress: Progress) -> None:
         """Start in this process alone, to measure whether others are worth it; they find everything compiled."""
-        self._here.prepare(file.spec)
+        self._local.prepare(file.spec)
         progress(())
         chunks = Chunks(file.spec, len(file.games), self._chunk or MAX_CHUNK_GAMES, inf if self._chunk else CHUNK_S)
         take = OrderedWriter(file, progress).take
-        dispatch(chunks, self._here, take, MAX_ALONE_CHUNK_S if self._size > 1 else inf)
+        dispatch(chunks, self._local, take, MAX_ALONE_CHUNK_S if self._size > 1 else inf)
         if chunks.seconds_left <= MIN_POOL_WORK_S:
-            dispatch(chunks, self._here, take)
+            dispatch(chunks, self._local, take)
             return
         if self._others is None:
             self._others = self._stack.enter_context(self._pool(self._size))

@@ -72,8 +72,13 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TetrarchiaError(f"levels must be different; got {', '.join(self.levels)}")
         for level in self.levels:
             if self.options(level).level != level:
-                raise TetrarchiaError(f"level must be that of scenario {self.arguments['scenario']}; got {level!r}")
+                raise TetrarchiaError(f"level must be that of {self.set_up}; got {level!r}")
         seed_array([self.seed, self.first_seed, self.first_seed + self.games - 1])
+
+    @property
+    def set_up(self) -> str | None:
+        """The scenario or task, which sets the level; `None` if there is neither."""
+        return self.arguments.get("scenario") or self.arguments.get("task")
 
     @property
     def total(self) -> int:
@@ -82,7 +87,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def options(self, level: str) -> Options:
         """Return the rules of the games at this level."""
-        return Options.of(**self.arguments) if self.arguments.get("scenario") else Options.of(**{**self.arguments, "level": level})
+        return Options.of(**self.arguments) if self.set_up else Options.of(**{**self.arguments, "level": level})
 
     def job(self, index: int) -> tuple[str, int]:
         """Return level and seed of the game with this index."""
@@ -199,14 +204,20 @@ def team_label(agents: Sequence[str]) -> str:
 
 
 def rules_label(spec: MatchSpec) -> str:
-    """Return the rules in words: the base game or a scenario, variants and modules."""
+    """Return the rules in words: the base game, a scenario or a task, variants and modules."""
     given = spec.arguments
-    parts = [*filter(None, [given.get("scenario")]), *given.get("variants", ()), *given.get("modules", ())] or [BASE_GAME]
+    parts = [*filter(None, [spec.set_up]), *given.get("variants", ()), *given.get("modules", ())] or [BASE_GAME]
+    parts += [f"{name} {_numbers(given[name])}" for name in ("revolts", "secured") if name in given]
     if given.get("fixed_setup"):
         parts.append("fixed set-up")
     if given.get("max_turns", Options.max_turns) != Options.max_turns:
         parts.append(f"at most {given['max_turns']} turns")
     return " + ".join(parts)
+
+
+def _numbers(value: int | Sequence[int]) -> str:
+    """Return a number or a list of numbers as the command line takes them."""
+    return str(value) if isinstance(value, int) else ",".join(map(str, value))
 
 
 def repeat_command(spec: MatchSpec, file: str) -> str:
@@ -215,7 +226,13 @@ def repeat_command(spec: MatchSpec, file: str) -> str:
     def options() -> Iterator[str]:
         given = spec.arguments
         yield f"--agents {quote(team_label(spec.agents))}"
-        yield f"--scenario {given['scenario']}" if given.get("scenario") else f"--level {format_levels(spec.levels)}"
+        if spec.set_up:
+            yield f"--{'scenario' if given.get('scenario') else 'task'} {spec.set_up}"
+        else:
+            yield f"--level {format_levels(spec.levels)}"
+        for name in ("revolts", "secured"):
+            if name in given:
+                yield f"--{name} {_numbers(given[name])}"
         for name in ("variants", "modules"):
             if given.get(name):
                 yield f"--{name} {','.join(given[name])}"

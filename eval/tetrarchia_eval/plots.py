@@ -184,12 +184,26 @@ def dots(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
     return plot
 
 
-def curves(title: str, lines: Mapping[str, Sequence[tuple[float, Estimate]]], label: str) -> Figure:
-    """Draw learning curves: a line per name with its interval, and the last value next to it."""
+def curves(
+    title: str,
+    lines: Mapping[str, Sequence[tuple[float, Estimate]]],
+    label: str,
+    runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]] | None = None,
+) -> Figure:
+    """Draw learning curves: a line per name with its interval, and the last value next to it.
+
+    Args:
+        title: The title.
+        lines: Places and estimates by name.
+        label: Label of the places.
+        runs: By name, the curves of single runs, drawn as thin lines; the bands are then intervals over runs.
+    """
     with _style():
         plot, axes = _figure(title, 0.56 * WIDTH_IN)
         for number, (name, points) in enumerate(lines.items()):
             color, places = COLORS[number % len(COLORS)], [place for place, _ in points]
+            for run in (runs or {}).get(name, ()):
+                axes.plot([place for place, _ in run], [100 * value for _, value in run], color=color, linewidth=0.7, alpha=0.55)
             axes.plot(places, [100 * rate.value for _, rate in points], color=color, label=name, marker="o", markersize=3)
             lows, highs = [100 * rate.low for _, rate in points], [100 * rate.high for _, rate in points]
             axes.fill_between(places, lows, highs, color=color, alpha=0.2, linewidth=0)
@@ -198,7 +212,26 @@ def curves(title: str, lines: Mapping[str, Sequence[tuple[float, Estimate]]], la
         axes.set_xlim(left=0)
         axes.margins(x=0.06)
         axes.set_xlabel(label)
-        axes.set_ylabel("games won, in % (bands: 95 % intervals)")
+        axes.set_ylabel("games won, in % (bands: 95 % intervals)" if runs is None else "games won, in %\n(bands: 95 % intervals over runs)")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color=EMPTY)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_legend_columns(list(lines)), frameon=False)
+    return plot
+
+
+def profiles(title: str, lines: Mapping[str, Sequence[tuple[float, Estimate]]]) -> Figure:
+    """Draw performance profiles: for each group the fraction of runs and levels above each threshold, with its band."""
+    with _style():
+        plot, axes = _figure(title, 0.56 * WIDTH_IN)
+        for number, (name, points) in enumerate(lines.items()):
+            color, places = COLORS[number % len(COLORS)], [100 * place for place, _ in points]
+            axes.step(places, [100 * rate.value for _, rate in points], color=color, label=name, where="post")
+            lows, highs = [100 * rate.low for _, rate in points], [100 * rate.high for _, rate in points]
+            axes.fill_between(places, lows, highs, color=color, alpha=0.2, linewidth=0, step="post")
+        axes.set_xlim(0, 100)
+        axes.set_ylim(0, 102)
+        axes.set_xlabel("threshold: games won, in %")
+        axes.set_ylabel("runs and levels above the threshold,\nin % (bands: 95 % intervals over runs)")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color=EMPTY)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_legend_columns(list(lines)), frameon=False)
@@ -258,12 +291,12 @@ def _nested(axis: Any, outer: Sequence[str], inner: Sequence[str], labels: tuple
     axis.set_ticks(range(len(outer) * len(inner)), list(inner) * len(outer))
     axis.set_label_text(labels[1])
     axes, upright = axis.axes, axis.axis_name == "y"
-    beside = axes.secondary_yaxis(-away) if upright else axes.secondary_xaxis(-away)
-    second = beside.yaxis if upright else beside.xaxis
+    outer_axes = axes.secondary_yaxis(-away) if upright else axes.secondary_xaxis(-away)
+    second = outer_axes.yaxis if upright else outer_axes.xaxis
     second.set_ticks([len(inner) * (number + 0.5) - 0.5 for number in range(len(outer))], list(outer), fontweight="bold")
     second.set_label_text(labels[0], fontweight="bold")
-    beside.tick_params(length=0)
-    beside.spines[:].set_visible(False)
+    outer_axes.tick_params(length=0)
+    outer_axes.spines[:].set_visible(False)
 
 
 def _scale(plot: Figure, axes: Axes) -> None:

@@ -175,12 +175,12 @@ class ComparisonReport:
         self._spec = next(iter(matches.values())).spec
         self._first, *self._others = matches
         self._is_sweep = len(self._spec.levels) > MAX_LEVEL_ROWS
-        scenario = self._spec.arguments.get("scenario")
+        set_up, kind = self._spec.set_up, "scenario" if self._spec.arguments.get("scenario") else "task"
         games: GamesByTeam = {name: {} for name in matches}
         for name, match in matches.items():
             for game in match.games:
-                games[name].setdefault(scenario or game.level, []).append(game)
-        self._results = Results(games, list(games[self._first]), "scenario" if scenario else "level")
+                games[name].setdefault(set_up or game.level, []).append(game)
+        self._results = Results(games, list(games[self._first]), kind if set_up else "level")
         self._pairs = [(self._first, other) for other in self._others]
 
     def parts(self) -> Iterator[Part]:

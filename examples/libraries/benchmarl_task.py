@@ -136,7 +136,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--algorithm", choices=list(ALGORITHMS), default="mappo", help="of BenchMARL")
     parser.add_argument("--level", help="learn whole games of this level instead of the last four borders")
     parser.add_argument("--timesteps", type=int, default=8_000, help="decisions to learn from")
-    parser.add_argument("--batch-size", type=int, default=500, help="decisions an iteration")
+    parser.add_argument("--batch-size", type=int, default=500, help="decisions per iteration")
     parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
     parser.add_argument("--seed", type=int, default=0, help="of training")
     return parser.parse_args()

@@ -21,7 +21,7 @@ from tetrarchia_agents import TeamPolicy, make_agent, rollout
 
 Decisions = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NAME = "tetrarchia/{level}/{agent}-v0"
-AUTHOR = "the one who runs this"  # Minari warns about datasets without an author
+AUTHOR = "the one who runs this"  # Minari warns description datasets without an author
 AGENTS = ("ppo", "planner")
 ONLY = np.array([0])  # index of the environment's single game
 
@@ -40,9 +40,9 @@ def record(agent: str, level: str, games: int, counts: Counts) -> None:
             _, reward, terminated, truncated, info = env.step(action)
             counts.given += reward
             over = terminated or truncated
-    about = f"{games} games of {agent} at level {level} of TETRARCHIA, seeds from 0 on, with the legal actions in the infos"
-    told = {"author": AUTHOR, "author_email": "none", "code_permalink": "examples/libraries/minari_clone.py", "eval_env": env.spec}
-    env.create_dataset(NAME.format(level=level, agent=agent), algorithm_name=agent, description=about, **told)
+    description = f"{games} games of {agent} at level {level} of TETRARCHIA, seeds from 0 on, with the legal actions in the infos"
+    metadata = {"author": AUTHOR, "author_email": "none", "code_permalink": "examples/libraries/minari_clone.py", "eval_env": env.spec}
+    env.create_dataset(NAME.format(level=level, agent=agent), algorithm_name=agent, description=description, **metadata)
     env.close()
 
 

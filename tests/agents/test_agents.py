@@ -151,6 +151,15 @@ class Careful(Forgetful):
     folder: str = field(default="here", metadata={"fingerprint": False})
 
 
+def test_weights_digest_that_is_not_bytes_is_refused() -> None:
+    class Text(GreedyAgent):
+        def weights_digest(self) -> str:
+            return "v1"
+
+    with pytest.raises(TetrarchiaError, match=r"Text\.weights_digest\(\) must return bytes; got str"):
+        fingerprint(Text())
+
+
 def test_fingerprint_depends_on_options() -> None:
     assert fingerprint(Careful(margin=0.25)) != fingerprint(Careful())
     assert fingerprint(Careful(folder="there")) == fingerprint(Careful())

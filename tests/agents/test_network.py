@@ -29,6 +29,8 @@ CONFIGS = [
     NetworkConfig(kind="mlp", **SMALL),
     NetworkConfig(actions=ACTIONS, **SMALL),
     NetworkConfig(policies=4, **SMALL),
+    NetworkConfig(policies=4, critic="central", **SMALL),
+    NetworkConfig(kind="gnn-decoder", critic="central", **SMALL),
 ]
 
 
@@ -38,7 +40,7 @@ def midgame(number: int = 64) -> tuple[np.ndarray, np.ndarray]:
     return games, masks
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.kind}-{config.actions}-{config.policies}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.kind}-{config.actions}-{config.policies}-{config.critic}")
 def test_illegal_actions_have_probability_0(config: NetworkConfig) -> None:
     games, masks = midgame()
     legal = torch.from_numpy(masks[:, : config.actions] != 0)
@@ -47,8 +49,10 @@ def test_illegal_actions_have_probability_0(config: NetworkConfig) -> None:
         for parameter in network.parameters():
             parameter *= 50  # extreme logits
 
-        logits, values = network(torch.from_numpy(batch.observe(games)))
-        assert torch.equal(values, network.values(torch.from_numpy(batch.observe(games))))
+        inputs = torch.from_numpy(network.inputs(games))
+        logits, values = network(inputs)
+        assert torch.equal(values, network.values(inputs))
+        assert torch.equal(logits, network.logits(inputs))
         probabilities = log_probabilities(logits, legal).exp()
 
     assert values.shape == (len(games),)
@@ -172,3 +176,18 @@ def test_the_decoder_propagates_changes_along_links_only() -> None:
     two_links = (board_adjacency() @ one_link.float()) > 0
     assert changed[one_link].any()
     assert not changed[~(one_link | two_links) & (torch.arange(SPACES) != rome)].any()
+
+
+def test_central_critic_depends_on_the_state_and_the_policy_only_on_the_observation() -> None:
+    games, _ = midgame()
+    network = make_network(NetworkConfig(policies=4, critic="central", **SMALL))
+    own, state = batch.observe(games), batch.observe(games, np.zeros(len(games), dtype=np.int64))
+
+    with torch.no_grad():
+        logits, values = network(torch.from_numpy(np.concatenate([own, state], axis=1)))
+        other_logits, other_values = network(torch.from_numpy(np.concatenate([own, state[::-1]], axis=1)))
+
+    np.testing.assert_array_equal(network.inputs(games), np.concatenate([own, state], axis=1))
+    assert torch.equal(logits, other_logits)
+    assert torch.allclose(values, other_values.flip(0), atol=1e-6)
+    assert len(values.unique()) > 1

@@ -144,11 +144,11 @@ def test_wrong_training_options_give_a_one_line_error(
     with pytest.raises(SystemExit) as leaving:
         main(["train", *arguments])
 
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert leaving.value.code == 2
-    assert told.startswith("tetrarchia: ")
-    assert sentence in told
-    assert len(told.splitlines()) == 1
+    assert message.startswith("tetrarchia: ")
+    assert sentence in message
+    assert len(message.splitlines()) == 1
 
 
 def test_level_is_described_in_words() -> None:

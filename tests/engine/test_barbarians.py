@@ -97,9 +97,9 @@ def test_failed_roll_does_not_prevent_a_detour() -> None:
 
 def test_emperors_on_revolts_are_removed() -> None:
     """R6.2: an Emperor on an old or a new Revolt is removed, but not one on Unrest or next to a Revolt."""
-    standing = {"diocletian": "BAETICA", "galerius": "CARTHAGINENSIS", "constantius": "BELGICA", "maximian": "GALLAECIA"}
+    emperors = {"diocletian": "BAETICA", "galerius": "CARTHAGINENSIS", "constantius": "BELGICA", "maximian": "GALLAECIA"}
     tokens = {"BAETICA": "revolt", "CARTHAGINENSIS": "unrest", "BELGICA": "unrest"}
-    after, _ = end_turn(tokens=tokens, emperors=standing)
+    after, _ = end_turn(tokens=tokens, emperors=emperors)
     assert after["emperors"] == {"diocletian": None, "galerius": None, "constantius": "BELGICA", "maximian": "GALLAECIA"}
     assert (after["emperor"], after["phase"]) == ("galerius", "arrival")
 
@@ -137,8 +137,8 @@ def test_roll_for_trouble(lying: str | None, then: str) -> None:
 @pytest.mark.parametrize(("lying", "then"), [(None, None), ("unrest", "revolt"), ("galerius", "galerius")])
 def test_printed_token_protects_while_no_token_lies_on_it(dice: tuple[int, int], capital: str, lying: str | None, then: str | None) -> None:
     """R6.3: a capital without a token is protected whether its Emperor is there or not; a capital with Unrest is not."""
-    nobody = dict.fromkeys(("galerius", "constantius"))
-    after, used = end_turn(dice=dice, tokens={capital: lying} if lying else {}, emperors={"diocletian": "ASIA", **nobody})
+    off_board = dict.fromkeys(("galerius", "constantius"))
+    after, used = end_turn(dice=dice, tokens={capital: lying} if lying else {}, emperors={"diocletian": "ASIA", **off_board})
     assert after["tokens"].get(capital) == then
     assert used == list(dice)
 

@@ -21,7 +21,7 @@ from tetrarchia_env.engine._jit import PACKAGE, jit_into, source_digest
 
 DIGEST = "0123456789abcdef"
 FOLDER = f"tetrarchia-{DIGEST}"
-STRANGER = 65534  # user id of `nobody`
+OTHER_USER_ID = 65534  # a user without files
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 ONE_FUNCTION = """
 import os, sys
@@ -175,7 +175,7 @@ def test_another_users_folder_is_not_read(root: Path, tmp_path: Path, linked: bo
     if linked:
         shutil.move(folder, tmp_path / "elsewhere")
         folder.symlink_to(tmp_path / "elsewhere")
-    os.chown(folder.resolve(), STRANGER, STRANGER)
+    os.chown(folder.resolve(), OTHER_USER_ID, OTHER_USER_ID)
 
     assert compiled()(21) == 42
     assert not (tmp_path / "marker").exists()
@@ -257,8 +257,8 @@ def test_warm_read_only_folder_is_used() -> None:
         first = run(home=home, NUMBA_CACHE_DIR=str(warm))
         for folder in (Path(place), warm, *warm.rglob("*")):
             folder.chmod(0o755 if folder.is_dir() else 0o644)
-        again = run(str(STRANGER), home=home, NUMBA_CACHE_DIR=str(warm))
-        cold = run(str(STRANGER), home=home, NUMBA_CACHE_DIR=str(home))
+        again = run(str(OTHER_USER_ID), home=home, NUMBA_CACHE_DIR=str(warm))
+        cold = run(str(OTHER_USER_ID), home=home, NUMBA_CACHE_DIR=str(home))
 
     assert [first, again, cold] == [[first[0], "0"], [first[0], "1"], [first[0], "0"]]
 

@@ -9,9 +9,10 @@ import pytest
 
 from helpers.positions import legal, play
 from tetrarchia_env import batch
-from tetrarchia_env.board import BOARD, NUMERALS
+from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
 from tetrarchia_env.notation import snapshot
 from tetrarchia_env.options import Options
+from tetrarchia_env.variants import TASKS
 
 LEVELS = ("4211", "4200", "5300", "3122", "2033", "4003")
 ALL_LEVELS = ["".join(digits) for digits in product("2345", "0123", "0123", "0123")]
@@ -53,11 +54,14 @@ def province(region: int, number: int) -> str:
     return BOARD.names[6 * (region - 1) + number - 1]
 
 
-def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = False) -> dict[str, Any]:
-    """R2.2 to R2.5: return the expected entries of a snapshot."""
+def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = False, initial: int = 6, secured: int = 0) -> dict[str, Any]:
+    """R2.2 to R2.5, R2.8: return the expected entries of a snapshot."""
     extra, armies = int(level[2]), int(level[3])
-    revolts = {province(region, 3 if fixed else dice.roll_until(2, 3, 4, 5, 6)) for region in range(1, 7)}
-    while len(revolts) < 6 + extra:
+    regions = {1, 2, 3, 4, 5, 6}
+    for _ in range(6 - initial):
+        regions.remove(dice.roll_until(*regions))
+    revolts = {province(region, 3 if fixed else dice.roll_until(2, 3, 4, 5, 6)) for region in sorted(regions)}
+    while len(revolts) < initial + extra:
         region = dice.roll()
         revolts.add(province(region, dice.roll()))
     kinds: dict[int, str] = {}
@@ -66,12 +70,20 @@ def deal(dice: Dice, level: str, modules: Sequence[str] = (), fixed: bool = Fals
         goths = "goths" in modules and region in (3, 4) and "goths" not in kinds.values()
         kinds[region] = "goths" if goths else "army"
     zone = BOARD.zones[dice.roll_until(2, 3) - 1] if "pirates" in modules else None
+    free, supply = {1, 2, 3, 4, 5, 6} - set(kinds), dict.fromkeys(EMPERORS, int(level[0]))
+    tokens: dict[str, str] = dict.fromkeys(revolts, "revolt")
+    for _ in range(secured):
+        region = dice.roll_until(*free)
+        free.remove(region)
+        owner = max(EMPERORS, key=lambda name: supply[name])  # the first of equals
+        supply[owner] -= 1
+        tokens[BOARD.names[41 + region]] = owner
     return {
-        "tokens": dict.fromkeys(revolts, "revolt"),
+        "tokens": tokens,
         "armies": [[BOARD.names[41 + region], NUMERALS[region - 1], kinds[region]] for region in sorted(kinds)],
         "pirates": zone,
         "reserve": {"unrest": 21, "revolt": 21 - len(revolts), "armies": 3 - armies},
-        "supply": dict.fromkeys(("diocletian", "galerius", "constantius", "maximian"), int(level[0])),
+        "supply": supply,
         "dice": dice.rng,
     }
 
@@ -243,3 +255,43 @@ def test_fixed_set_up_takes_province_3_without_dice(level: str) -> None:
         start = dealt(seed, level=level, fixed_setup=True)
         assert start == deal(Dice(seed), level, fixed=True), seed
         assert {"CARTHAGINENSIS", "GERMANIA SVPERIOR", "NORICVM", "THRACIA", "GALATIA", "TRIPOLITANIA"} <= set(start["tokens"])
+
+
+@pytest.mark.parametrize("modules", [(), ("pirates", "goths")])
+@pytest.mark.parametrize(("level", "initial", "secured"), [("4200", 0, 5), ("4211", 3, 2), ("2223", 5, 3), ("4200", 6, 1), ("5033", 1, 0)])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_head_start_equals_the_expected_dice_rolls(level: str, initial: int, secured: int, fixed: bool, modules: tuple[str, ...]) -> None:
+    """R2.8: spared regions are rolled first, secured borders last; it combines with R2.7 and with modules."""
+    for seed in SEEDS:
+        expected = deal(Dice(seed), level, modules, fixed, initial, secured)
+        assert dealt(seed, level=level, modules=modules, fixed_setup=fixed, revolts=initial, secured=secured) == expected, seed
+
+
+def test_head_start_is_drawn_after_the_level() -> None:
+    """R2.8 and INTERFACE 1: level, revolts and secured are drawn in this order, each by one step of the RNG, even from a list of one."""
+    levels, initial, secured = ["4200", "5300"], [0, 3, 6], [4]
+    for seed in SEEDS:
+        dice = Dice(seed)
+        drawn = [numbers[dice.draw(len(numbers))] for numbers in (levels, initial, secured)]
+        expected = deal(dice, drawn[0], initial=drawn[1], secured=drawn[2])
+        assert dealt(seed, level=levels, revolts=initial, secured=secured) == expected, seed
+
+
+def test_default_head_start_rolls_nothing() -> None:
+    """R2.8: six Revolts and no secured border are the ordinary set-up."""
+    for seed in SEEDS:
+        assert dealt(seed, level="4211", revolts=6, secured=0) == deal(Dice(seed), "4211")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_task_is_a_named_head_start(task: str) -> None:
+    """R2.8 and INTERFACE 8."""
+    level, initial, secured, _ = TASKS[task]
+    for seed in range(20):
+        assert dealt(seed, task=task) == deal(Dice(seed), level, initial=initial, secured=secured)
+
+
+def test_head_start_is_not_part_of_the_record() -> None:
+    """R2.8: it acts at set-up alone; the snapshot's rules do not name it."""
+    start = snapshot(new(3, task="last-two"))
+    assert start["rules"] == snapshot(new(3, level="4200"))["rules"]

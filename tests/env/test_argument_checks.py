@@ -184,7 +184,7 @@ def guard_of(env: Any) -> SingleThreadGuard:
 
 @pytest.mark.parametrize("name", ["aec", "gymnasium", "vector", "sb3"])
 def test_concurrent_use_by_a_second_thread_is_refused(name: str) -> None:
-    env, said = environments()[name], []
+    env, messages = environments()[name], []
     env.reset()
 
     def use() -> None:
@@ -192,16 +192,16 @@ def test_concurrent_use_by_a_second_thread_is_refused(name: str) -> None:
             try:
                 call()
             except TetrarchiaError as error:
-                said.append(str(error))
+                messages.append(str(error))
 
     with guard_of(env):
         thread = threading.Thread(target=use)
         thread.start()
         thread.join()
 
-    assert said == [ERR_CONCURRENT_USE] * 2
+    assert messages == [ERR_CONCURRENT_USE] * 2
     use()
-    assert len(said) == 2
+    assert len(messages) == 2
 
 
 def test_concurrent_steps_never_corrupt_the_games() -> None:

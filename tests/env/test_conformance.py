@@ -11,7 +11,8 @@ from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.envs.spaces import RENDER_MODES
 
 CONFIGURATIONS: dict[str, dict[str, object]] = {"default": {}, "everything": {"variants": VARIANTS, "modules": MODULES}}
-CONFIGURATIONS |= {"mask in info": {"mask": "info"}}
+CONFIGURATIONS |= {"mask in info": {"mask": "info"}, "task": {"task": "last-border", "reward": "borders"}}
+CONFIGURATIONS |= {"head starts": {"level": ["4200", "5300"], "revolts": [0, 3], "secured": [0, 4]}}
 CONFIGURATIONS |= {name: {"scenario": name} for name in SCENARIOS}
 every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 

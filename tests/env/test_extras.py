@@ -43,6 +43,25 @@ def test_no_hint_installs_the_package_by_name() -> None:
     assert [str(path) for path in [*files, *ROOT.glob("*.md")] if by_name.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_install_commands_name_extras_and_packages_of_pyproject() -> None:
+    """Every `pip install` of the pages, the notebook and the messages."""
+    packages = {Requirement(line).name for lines in EXTRAS.values() for line in lines}
+    files = [ROOT / "Makefile", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.ipynb")]
+    files += [path for folder in ("tetrarchia_env", "agents", "train", "eval", "app") for path in (ROOT / folder).rglob("*.py")]
+    checked, unknown = 0, []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        for named in re.findall(r"pip install\b[^\n`]*?\.\[([\w,]+)\]", text):
+            checked += 1
+            unknown += [f"{path.name}: .[{extra}]" for extra in named.split(",") if extra not in EXTRAS]
+        for package in re.findall(r"(?<!-m )pip install ([a-z][\w-]+)", text):
+            checked += 1
+            unknown += [f"{path.name}: {package}"] if package not in packages else []
+
+    assert unknown == []
+    assert checked > 10
+
+
 def test_missing_module_is_a_user_error_with_the_command() -> None:
     with pytest.raises(TetrarchiaError, match=r"a plot needs the package no_such_module: pip install"):
         extras.import_optional("no_such_module.inner", "plots", "a plot")

@@ -55,8 +55,8 @@ def vector(**arguments: Any) -> Infos:
         env = tetrarchia_v0.vector_env(2, autoreset_mode=mode, **arguments)
         _, infos = env.reset(seed=4)
         for _ in range(200):
-            told = {key: value for key, value in infos.items() if not key.startswith("_") and key not in ("final_obs", "final_info")}
-            for one in [told, *([infos["final_info"]] if "final_info" in infos else [])]:
+            values = {key: value for key, value in infos.items() if not key.startswith("_") and key not in ("final_obs", "final_info")}
+            for one in [values, *([infos["final_info"]] if "final_info" in infos else [])]:
                 assert all(one[key].dtype.kind == "i" for key in KEYS)
                 yield {key: value[0] for key, value in one.items() if not key.startswith("_")}
             *_, infos = env.step(env.batched.legal().argmax(axis=1))

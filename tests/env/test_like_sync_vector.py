@@ -70,9 +70,9 @@ def play_results(env: Any) -> Iterator[tuple[Any, ...]]:
         masks = (obs["action_mask"] if isinstance(obs, dict) else infos["action_mask"]).copy()
         over = terminated | truncated
         if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and over.any():
-            obs, told = env.reset(seed=100 + step, options={"reset_mask": over})
-            yield obs, told
-            masks = obs["action_mask"] if isinstance(obs, dict) else np.where(over[:, None], told["action_mask"], masks)
+            obs, reset_infos = env.reset(seed=100 + step, options={"reset_mask": over})
+            yield obs, reset_infos
+            masks = obs["action_mask"] if isinstance(obs, dict) else np.where(over[:, None], reset_infos["action_mask"], masks)
 
 
 @every_mode

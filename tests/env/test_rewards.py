@@ -1,4 +1,4 @@
-"""The four built-in rewards (section 1 of the interface) and custom reward objects."""
+"""The built-in rewards (section 1 of the interface) and custom reward objects."""
 
 import math
 import random
@@ -10,6 +10,7 @@ import pytest
 from helpers.configurations import random_options
 from helpers.positions import position
 from tetrarchia_env import outcome_name, tetrarchia_v0
+from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.envs.aec import TetrarchiaAEC
 from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
@@ -217,7 +218,7 @@ def test_shaped_rewards_sum_up_for_each_agent() -> None:
 
 
 def test_names_of_the_rewards() -> None:
-    assert set(REWARDS) == {"outcome", "score", "shaped", "glory"}
+    assert set(REWARDS) == {"outcome", "score", "shaped", "glory", "borders"}
 
 
 class TenForAWinReward:
@@ -298,3 +299,60 @@ def test_reward_of_the_wrong_shape_is_refused() -> None:
 def test_unknown_reward_is_refused(reward: Any) -> None:
     with pytest.raises(TetrarchiaError, match=r"reward must be one of outcome, score, shaped, glory"):
         TetrarchiaAEC(reward=reward)
+
+
+# borders
+
+
+def borders_rewards(*steps: tuple[dict[str, Any], str]) -> list[float]:
+    """Return diocletian's rewards for one action each in positions of one game; a later position keeps the reward's memory."""
+    env, rewards = TetrarchiaAEC(reward="borders"), []
+    env.restore(snapshot(position(**steps[0][0])))
+    for changes, text in steps:
+        env.position = position(**changes)
+        env.masks = legal_masks(env.position)
+        env.step(env.action_id(text))
+        rewards.append(env.rewards["diocletian"])
+    return rewards
+
+
+def at_libya(borders: int, turn: int = 0) -> dict[str, Any]:
+    return {"tokens": dict.fromkeys(BORDERS[:borders], "galerius"), "emperors": {"diocletian": "LIBYA"}, "turn": turn}
+
+
+@pytest.mark.parametrize("turn", [0, 7])
+def test_borders_pays_each_new_border_discounted_by_turns(turn: int) -> None:
+    """Borders that are secured at the beginning pay nothing; subduing and moving pay nothing."""
+    assert borders_rewards((at_libya(2, turn), "secure")) == [pytest.approx(0.995**turn)]
+    assert borders_rewards((at_libya(2, turn), "end")) == [0.0]
+
+
+def test_borders_pays_each_number_of_borders_once() -> None:
+    """A border that is lost and secured again pays nothing; the next one pays again."""
+    steps = (at_libya(2), "secure"), (at_libya(1), "secure"), (at_libya(2), "secure"), (at_libya(4), "secure")
+    assert borders_rewards(*steps) == [1.0, 0.0, 0.0, 2.0]
+
+
+def test_borders_pays_three_more_for_winning_and_nothing_for_losing() -> None:
+    changes, text, _ = ENDINGS["won"]
+    rewards, after = rewards_of(changes, text, "borders")
+    assert rewards == dict.fromkeys(EMPERORS, pytest.approx(4 * 0.995 ** after["turn"]))
+    for outcome in ("rome fell", "reserve empty", "truncated"):
+        changes, text, _ = ENDINGS[outcome]
+        assert rewards_of(changes, text, "borders")[0] == dict.fromkeys(EMPERORS, 0.0)
+
+
+def test_borders_is_the_same_in_every_api() -> None:
+    """Whole games by random play: the sums agree with the vector environment, in which games begin at different times."""
+    vector = tetrarchia_v0.vector_env(3, task="last-border", reward="borders", autoreset_mode="SameStep")
+    observations, _ = vector.reset(seed=5)
+    single = TetrarchiaEnv(task="last-border", reward="borders")
+    single.reset(seed=5)
+    rng = np.random.default_rng(1)
+    over = False
+    while not over:
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in observations["action_mask"]])
+        observations, rewards, terminated, truncated, _ = vector.step(actions)
+        _, reward, won_or_lost, cut, _ = single.step(actions[0])
+        over = won_or_lost or cut
+        assert (reward, won_or_lost, cut) == (rewards[0], terminated[0], truncated[0])

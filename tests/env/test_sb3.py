@@ -45,12 +45,12 @@ def test_games_match_the_vector_api() -> None:
         assert seen.tobytes() == expected.tobytes()
         actions = legal(env)
         seen, rewards, ended, infos = env.step(actions)
-        after, more, terminations, truncations, told = many.step(actions)
+        after, more, terminations, truncations, vector_infos = many.step(actions)
         expected = after["observation"]
         assert (rewards == more.astype(np.float32)).all()
         assert (ended == (terminations | truncations)).all()
         for i in np.flatnonzero(ended):
-            assert infos[i]["terminal_observation"].tobytes() == told["final_obs"][i]["observation"].tobytes()
+            assert infos[i]["terminal_observation"].tobytes() == vector_infos["final_obs"][i]["observation"].tobytes()
             assert infos[i]["TimeLimit.truncated"] == truncations[i]
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.schema import UNBOUNDED, describe, description_of, label, limits_of, validate, validate_fields
+from tetrarchia_env.schema import UNBOUNDED, describe, label, limits_of, validate, validate_fields
 
 
 class Army(Struct, forbid_unknown_fields=True):
@@ -89,8 +89,6 @@ def test_fields_of_a_dataclass_are_validated_and_converted() -> None:
             Settings(**wrong)
 
 
-def test_description_and_limits() -> None:
-    share = Annotated[float, Meta(ge=0, le=1), Meta(description="of the games")]
-
-    assert (description_of(share), limits_of(share)) == ("of the games", (0, 1))
-    assert (description_of(int), limits_of(Annotated[int, Meta(ge=1, le=UNBOUNDED)])) == ("", None)
+def test_limits() -> None:
+    assert limits_of(Annotated[float, Meta(ge=0, le=1)]) == (0, 1)
+    assert limits_of(Annotated[int, Meta(ge=1, le=UNBOUNDED)]) is None

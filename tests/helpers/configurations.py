@@ -16,7 +16,7 @@ ONE_BY_ONE: dict[str, Options] = {
 
 
 def random_options(seed: int) -> Options:
-    """Return a random valid combination of options, including lists of levels, fixed set-ups and short games."""
+    """Return a random valid combination of options, including lists of levels, fixed set-ups, head starts and short games."""
     dice = random.Random(seed)
     variants = [name for name in VARIANTS if dice.random() < 0.5]
     rest = {"variants": variants, "fixed_setup": dice.random() < 0.2, "max_turns": dice.choice([400, 400, 400, 6])}
@@ -24,6 +24,8 @@ def random_options(seed: int) -> Options:
         return Options(scenario=dice.choice(SCENARIOS), **rest)
     modules = [name for name in MODULES if dice.random() < 0.5]
     levels = [random_level(dice, "pirates" in modules) for _ in range(dice.randint(1, 3))]
+    if dice.random() < 0.3:
+        rest |= {"revolts": dice.choice([0, 3, [0, 6]]), "secured": dice.choice([2, [0, 3]])}
     return Options(level=levels if dice.random() < 0.2 else levels[0], modules=modules, **rest)
 
 

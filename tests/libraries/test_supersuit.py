@@ -57,11 +57,11 @@ def play_aec(aec: Any) -> list[dict[str, Any]]:
 
 def play_parallel(parallel: Any) -> list[dict[str, Any]]:
     infos, step = [], 0
-    obs, told = parallel.reset(seed=1)
+    obs, step_infos = parallel.reset(seed=1)
     while parallel.agents:
         assert all(parallel.observation_space(agent).contains(obs[agent]) for agent in parallel.agents)
-        obs, *_, told = parallel.step({agent: legal(told[agent], step) for agent in parallel.agents})
-        infos += told.values()
+        obs, *_, step_infos = parallel.step({agent: legal(step_infos[agent], step) for agent in parallel.agents})
+        infos += step_infos.values()
         step += 1
     return infos
 

@@ -129,6 +129,14 @@ def test_code_on_pages_does_not_import_the_engine(page: Path) -> None:
     assert [block.place for block in blocks(page) if block.language in PYTHON and "tetrarchia_env.engine" in block.text] == []
 
 
+def test_numbers_of_the_findings_are_in_the_results_tables() -> None:
+    findings, _, tables = (DOCS / "results.md").read_text(encoding="utf-8").partition("<!-- begin main rates -->")
+    numbers = re.findall(r"\d+\.\d %", findings)
+
+    assert len(numbers) >= 6
+    assert [number for number in numbers if number not in tables] == []
+
+
 def test_generated_tables_are_current() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TETRARCHIA_BOARD"}
     command = [sys.executable, str(DOCS / "make_tables.py"), "--check"]

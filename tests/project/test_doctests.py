@@ -3,9 +3,11 @@
 import doctest
 import inspect
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 
+import tetrarchia_agents
 import tetrarchia_env
 
 MODULES = {  # and the optional packages that their examples need
@@ -25,6 +27,7 @@ MODULES = {  # and the optional packages that their examples need
     "tetrarchia_env.envs.rewards": (),
     "tetrarchia_env.envs.vector": (),
     "tetrarchia_env.tetrarchia_v0": ("stable_baselines3",),
+    "tetrarchia_env.agent": (),
     "tetrarchia_agents.registry": (),
     "tetrarchia_agents.rollouts": (),
     "tetrarchia_eval.statistics": (),
@@ -42,9 +45,16 @@ def test_docstring_examples_run(name: str) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", tetrarchia_env.__all__)
-def test_public_name_has_an_example(name: str) -> None:
-    thing = getattr(tetrarchia_env, name)
+PUBLIC = [(package, name) for package in (tetrarchia_env, tetrarchia_agents) for name in package.__all__]
+DATA = {"AGENTS", "Actions", "EnvIds"}  # a dictionary and type aliases
 
-    assert ">>>" in inspect.getdoc(thing)  # type: ignore[operator]
+
+@pytest.mark.parametrize(("package", "name"), [pytest.param(*one, id=one[1]) for one in PUBLIC if one[1] not in DATA])
+def test_public_name_documents_its_parameters_and_has_an_example(package: ModuleType, name: str) -> None:
+    thing = getattr(package, name)
+    text = inspect.getdoc(thing) or ""
+
+    assert ">>>" in text
+    if callable(thing) and name not in ("Agent", "TeamPolicy"):  # these document their methods
+        assert "Args:" in text or "Attributes:" in text
     assert inspect.getmodule(thing if hasattr(thing, "__name__") else type(thing)).__name__ in MODULES  # type: ignore[union-attr]

@@ -88,6 +88,7 @@ def test_notebook_runs_without_an_error_or_a_warning(tmp_path: Path, monkeypatch
 
     assert problems(executed) == []
     assert [kinds(cell) for cell in executed.cells] == [kinds(cell) for cell in read_notebook().cells]
+    assert [printed(cell) for cell in executed.cells] == [printed(cell) for cell in read_notebook().cells]
 
 
 def test_notebook_has_outputs_is_small_and_contains_no_local_paths() -> None:
@@ -103,6 +104,22 @@ def test_notebook_has_outputs_is_small_and_contains_no_local_paths() -> None:
     assert all(cell.metadata == {} for cell in notebook.cells)
     assert not re.search(r"/(home|tmp|root|work|Users)/", text)
     assert len(text) < MAX_NOTEBOOK_BYTES
+
+
+def test_numbers_in_the_notebooks_text_are_in_its_outputs() -> None:
+    pytest.importorskip("nbformat")
+    cells = read_notebook().cells
+    outputs = set(re.findall(r"\d+", " ".join(printed(cell) for cell in cells)))
+    text = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    numbers = set(re.findall(r"(?<!\w)\d+", re.sub(r"`[^`]*`", "", text))) - {"95"}  # the confidence level
+
+    assert numbers
+    assert numbers <= outputs
+
+
+def printed(cell: Any) -> str:
+    """Return what a cell prints on the standard output."""
+    return "".join(output.text for output in cell.get("outputs", []) if output.get("name") == "stdout")
 
 
 def read_notebook() -> Any:

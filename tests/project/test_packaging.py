@@ -34,8 +34,8 @@ def test_wheel_contains_the_checkpoints_in_the_search_path() -> None:
 def test_version_is_defined_in_one_place() -> None:
     assert "version" not in PROJECT["project"]
     sources = [path for package in WHEEL["packages"] for path in (ROOT / package).rglob("*.py")]
-    said = [path for path in sources if re.search(r"^__version__ =", path.read_text(encoding="utf-8"), re.M)]
-    assert said == [ROOT / "tetrarchia_env" / "__init__.py"]
+    defined_in = [path for path in sources if re.search(r"^__version__ =", path.read_text(encoding="utf-8"), re.M)]
+    assert defined_in == [ROOT / "tetrarchia_env" / "__init__.py"]
 
 
 def test_changelog_begins_with_this_version() -> None:

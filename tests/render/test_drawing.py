@@ -30,8 +30,8 @@ STORY = ("galerius moves to THRACIA", "IV 3 THRACIA rises: MACEDONIA, MOESIA SVP
 
 def changed(**changes: Any) -> dict[str, Any]:
     """Return EMPTY with changes; the board has no figures unless the changes add them."""
-    nobody = {"emperors": dict.fromkeys(EMPERORS), "score": -2}
-    return copy.deepcopy(EMPTY) | nobody | changes
+    off_board = {"emperors": dict.fromkeys(EMPERORS), "score": -2}
+    return copy.deepcopy(EMPTY) | off_board | changes
 
 
 POSITIONS: dict[str, dict[str, Any]] = {
@@ -152,15 +152,15 @@ def test_ground_shows_the_whole_board() -> None:
 
 
 def test_ground_names_every_space_zone_and_region() -> None:
-    said = " ".join(texts_of(document(ground(), 1200)))
+    texts = " ".join(texts_of(document(ground(), 1200)))
     for name in (*NAMES, *BOARD.zones, *BOARD.regions):
-        assert name in said
+        assert name in texts
 
 
 def test_panel_shows_the_state_of_the_game() -> None:
-    said = texts_of(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
+    texts = texts_of(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
     for phrase in ("Turn 9", "Roman phase", "4 IP", "1 of 6", "IV 3, III", "Galerius must move on", STORY[0], "\N{MINUS SIGN}2", "ACHAEA"):
-        assert phrase in said
+        assert phrase in texts
     assert "THE EMPIRE IS SAVED" in texts_of(draw_svg(POSITIONS["won"]))
     assert "ROME HAS FALLEN" in texts_of(draw_svg(POSITIONS["lost"]))
     assert "decides" in texts_of(draw_svg(POSITIONS["block"]))
@@ -180,10 +180,10 @@ def test_panel_highlights_the_emperor_whose_turn_it_is(emperor: str) -> None:
 
 
 def test_long_story_shows_its_newest_lines() -> None:
-    said = texts_of(draw_svg(changed(), story=[f"event {number}" for number in range(100)]))
-    assert "event 99" in said
-    assert "event 90" in said
-    assert "event 1" not in said
+    texts = texts_of(draw_svg(changed(), story=[f"event {number}" for number in range(100)]))
+    assert "event 99" in texts
+    assert "event 90" in texts
+    assert "event 1" not in texts
 
 
 @pytest.mark.parametrize("strange", ["<b>&\"'", "a\x1b[31m\x00b", "\ud800", "x" * 300])

@@ -33,11 +33,6 @@ BUFFER = {  # SB3's array names and ours
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def tiny(**changes: object) -> TrainConfig:
     return read_preset("tiny").with_overrides(changes)
 

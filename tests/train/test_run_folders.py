@@ -29,11 +29,6 @@ from tetrarchia_train.metrics import read_curve, truncate_curve  # noqa: E402
 from tetrarchia_train.ppo import Learner  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def tiny(**changes: object) -> TrainConfig:
     return read_preset("tiny").with_overrides(changes)
 

@@ -25,16 +25,11 @@ from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.behavior_cloning import CloningConfig, accuracy, clone  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
 from tetrarchia_train.command import new_config  # noqa: E402
-from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, read_options, read_preset  # noqa: E402
+from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, preset_names, read_options, read_preset  # noqa: E402
 from tetrarchia_train.demonstrations import Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
 from tetrarchia_train.metrics import RolloutStats, describe_point, difficulty  # noqa: E402
 from tetrarchia_train.ppo import Learner, linear_schedule  # noqa: E402
 from tetrarchia_train.speed import measure_fps, profile  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 def tiny(**changes: object) -> TrainConfig:
@@ -71,6 +66,10 @@ def test_the_rulebook_has_81_levels() -> None:
         ("rules: [{module: [dux]}]", "unknown argument 'module'"),
         ("network: deep", "network: kind must be one of gnn, gnn-decoder, mlp; got 'deep'"),
         ("minibatch_size: 1000", "multiple of minibatch_size"),
+        ("task: last-one", "unknown task 'last-one'"),
+        ("secured: [0, 6]", "secured[1] must be from 0 to 5; got 6"),
+        ("revolts: some", "training option revolts must be numbers separated by commas; got 'some'"),
+        ("curriculum: true", "training option curriculum needs several numbers"),
         ("[1, 2", "this file is not valid YAML"),
         ("only text", "this file must be a mapping of options"),
     ],
@@ -85,7 +84,7 @@ def test_options_are_parsed_from_strings() -> None:
     options = TrainConfig().with_overrides({"learning_rate": "1e-4", "levels": "4200,4211", "total_timesteps": "1000"})
 
     assert (options.learning_rate, options.levels, options.total_timesteps) == (1e-4, "4200,4211", 1000)
-    with pytest.raises(TetrarchiaError, match="choose from expert-iteration, ppo, ppo-full, ppo-full-more, ppo-more, small, tiny"):
+    with pytest.raises(TetrarchiaError, match=f"choose from {', '.join(preset_names())}"):
         read_preset("huge")
 
 

@@ -11,8 +11,8 @@ from tetrarchia_env.options import Options
 pytest.importorskip("torch")
 
 from tetrarchia_env.envs.batched_games import BatchedGames
-from tetrarchia_env.envs.rewards import ShapedReward
-from tetrarchia_train.variance_reduction import ControlVariate, position_values, resample_chance
+from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
+from tetrarchia_train.variance_reduction import ControlVariate, resample_chance
 
 
 def shaped() -> ShapedReward:
@@ -29,15 +29,6 @@ def test_a_step_is_repeated_with_different_dice():
     assert {int(game["emperor"]) for game in copies[:16]} == {int(copies[0]["emperor"])}
 
 
-def test_position_value_is_the_reward_if_over_and_else_potential_plus_value():
-    obs = batch.observe(batch.new_games(Options(level="4200"), [1, 2, 3])[0])
-    over = np.array([True, True, False])
-
-    found = position_values(obs, np.full(3, 0.2), np.array([1.5, 0, 0]), over, lambda rows: np.full(len(rows), 0.8, dtype=np.float32))
-
-    np.testing.assert_allclose(found, [1.5, 0, 1.0])
-
-
 def test_only_wins_are_rewarded_and_earlier_wins_more():
     games, _ = batch.new_games(Options(level="4200"), [1, 2, 3])
     games["outcome"], games["turn"], games["phase"] = [WON, WON, ROME_FELL], [10, 30, 10], OVER
@@ -48,10 +39,21 @@ def test_only_wins_are_rewarded_and_earlier_wins_more():
 
 
 def test_corrected_rewards_have_the_same_mean_and_less_variance():
-    plain, without = collect_rewards(samples=0), collect_rewards(samples=8)
+    plain, without = collect_rewards(shaped(), samples=0), collect_rewards(shaped(), samples=8)
 
     assert abs(plain.mean() - without.mean()) < 4 * (plain - without).std() / np.sqrt(plain.size)
     assert without.std() < plain.std()
+
+
+def test_borders_reward_of_copies_counts_from_the_most_borders_before_the_step():
+    games, _ = batch.new_games(Options(level="4200", secured=[0, 3]), range(8))
+    reward, had = BordersReward(), batch.borders(games)
+    reward.begin(games)
+    reward.most[:] = 2
+    reward(games)
+
+    np.testing.assert_allclose(reward.last_step(games, np.arange(8)), np.maximum(had - 2, 0))
+    np.testing.assert_array_equal(reward.most, np.maximum(had, 2))
 
 
 def advance_to_end_decision(games: batch.Games) -> batch.Games:
@@ -62,17 +64,19 @@ def advance_to_end_decision(games: batch.Games) -> batch.Games:
     return games
 
 
-def collect_rewards(samples: int) -> np.ndarray:
+def collect_rewards(reward: ShapedReward, samples: int) -> np.ndarray:
     """Return the rewards of the same random games, corrected with a value function of zero."""
-    reward, rng = shaped(), np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     batched = BatchedGames(64, [Options(level="4200")], actions="base", reward=reward)
-    variate = ControlVariate(batched, reward, samples, lambda obs: np.zeros(len(obs), dtype=np.float32))
+
+    variate = ControlVariate(batched, reward, samples, lambda games, obs: np.zeros(len(games), dtype=np.float32))
     batched.begin(range(5, 69))
     rewards = []
     for _ in range(300):
         before, actions = batched.games.copy(), batch.random_actions(batched.masks, rng.integers(1, 2**63, 64).astype(np.uint64))
         batched.advance(actions)
+        after = batched.games.copy()
         batched.begin_next(np.flatnonzero(batched.episodes["ended"]))
         batched.observe()
-        rewards.append(batched.episodes["reward"] + variate.corrections(before, actions))
+        rewards.append(batched.episodes["reward"] + variate.corrections(before, actions, after))
     return np.array(rewards)

@@ -288,7 +288,7 @@ def test_game_is_kept_for_research_if_all_players_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setup", "message"),
     [
-        ({"emperors": ["nobody"] * 4}, "unknown agent 'nobody': choose from random, greedy"),
+        ({"emperors": ["nero"] * 4}, "unknown agent 'nero': choose from random, greedy"),
         ({"emperors": ["os.system"] * 4}, "unknown agent"),
         ({"emperors": [ME] * 3}, "invalid message"),
         ({"emperors": [ME] * 4, "level": "9999"}, "level"),

@@ -229,7 +229,7 @@ def test_journal_ignores_an_incomplete_line_and_logs_unusable_files(tmp_path: Pa
         "illegal": json.dumps({**header, "actions": ["end"]}),
         "index": json.dumps(header) + '\n{"player":1,"state":{"name":"x"}}',
         "negative": json.dumps({**header, "seats": [-1, 0, 0, 0]}),
-        "old": '{"options": {}, "deeds": []}',
+        "old": '{"options": {}, "moves": []}',
         "text": "x",
     }
     for name, line in unusable.items():

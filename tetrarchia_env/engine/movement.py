@@ -101,7 +101,7 @@ def destinations(game: GameRecord, figure: int) -> int:
 
 
 @jit
-def stand(game: GameRecord, figure: int, space: int) -> None:
+def place_figure(game: GameRecord, figure: int, space: int) -> None:
     """R4.3: place the figure; set `passing` if the space is shared."""
     game.at[figure] = space
     game.passing = figure if others(game, figure) & BIT[space] else NOBODY
@@ -111,7 +111,7 @@ def stand(game: GameRecord, figure: int, space: int) -> None:
 def move(game: GameRecord, figure: int, space: int) -> None:
     """R4.1: pay for a move and make it."""
     game.ip -= move_cost(game, game.at[figure], space)
-    stand(game, figure, space)
+    place_figure(game, figure, space)
 
 
 @jit
@@ -133,7 +133,7 @@ def may_enter_capital(game: GameRecord) -> bool:
 @jit
 def enter(game: GameRecord, space: int) -> None:
     """R3.2: place the arriving Emperor and begin his Roman phase."""
-    stand(game, game.emperor, space)
+    place_figure(game, game.emperor, space)
     game.phase = ROMAN
 
 

@@ -9,6 +9,7 @@ from tetrarchia_env.engine.barbarians import roll_province
 from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.engine.goths import come
 from tetrarchia_env.engine.movement import FIGURE_COUNT
+from tetrarchia_env.engine.outcome import emperor_tokens
 from tetrarchia_env.engine.scenarios import FIXED_ARMIES, FIXED_REVOLTS, PIRATE_ZONE, PLACED, STARTS
 from tetrarchia_env.engine.state import (
     ARMIES,
@@ -32,17 +33,25 @@ TOKENS, FLEET_DIGIT, EXTRA_REVOLTS, INITIAL_ARMIES = range(4)  # a level's digit
 
 
 @jit
-def set_up(game: GameRecord, rng: np.uint64) -> None:
-    """R2, R12: set up a new game by the rules in the record, up to the fleets (R2.6)."""
+def set_up(game: GameRecord, rng: np.uint64, revolts: int, secured: int) -> None:
+    """R2, R12: set up a new game by the rules in the record, up to the fleets (R2.6).
+
+    Args:
+        game: The record; only its rules are read.
+        rng: The initial RNG state.
+        revolts: The number of initial Revolts (R2.8); 6 without a head start, and in scenarios.
+        secured: The number of borders that are secured from the beginning (R2.8); 0 without a head start, and in scenarios.
+    """
     game.dice = rng
     clear_time(game)
     clear_board(game)
     place_scenario(game)
-    place_revolts(game)
+    place_revolts(game, spare_regions(game, 6 - revolts))
     if game.scenario == 0:
         place_extra_revolts(game)
         place_initial_armies(game)
         place_pirates(game)
+        secure_borders(game, secured)
 
 
 @jit
@@ -92,10 +101,22 @@ def place_scenario(game: GameRecord) -> None:
 
 
 @jit
-def place_revolts(game: GameRecord) -> None:
-    """R2.2, R2.7: place one Revolt in each outer region that has none from the scenario."""
+def spare_regions(game: GameRecord, number: int) -> int:
+    """R2.8: roll regions that get no initial Revolt; return bit r for region r."""
+    spared = 0
+    for _ in range(number):
+        region = roll(game)
+        while spared >> region & 1:
+            region = roll(game)
+        spared |= 1 << region
+    return spared
+
+
+@jit
+def place_revolts(game: GameRecord, spared: int) -> None:
+    """R2.2, R2.7: place one Revolt in each outer region that is not spared and has none from the scenario."""
     for region in range(1, 7):
-        if FIXED_REVOLTS[game.scenario] & PROVINCES[region] == 0:
+        if spared >> region & 1 == 0 and FIXED_REVOLTS[game.scenario] & PROVINCES[region] == 0:
             first = 6 * (region - 1)
             space = first + 2 if game.fixed_setup else first
             while space == first:
@@ -132,6 +153,21 @@ def place_pirates(game: GameRecord) -> None:
     while zone != 2 and zone != 3:
         zone = roll(game)
     game.pirates = 1 << zone - 1
+
+
+@jit
+def secure_borders(game: GameRecord, number: int) -> None:
+    """R2.8: roll borders without token and army; the Emperor with the largest supply, ties in turn order, secures each."""
+    for _ in range(number):
+        region = roll(game)
+        while (emperor_tokens(game) | armies(game)) & BIT[BORDER[region]]:
+            region = roll(game)
+        richest = 0
+        for emperor in range(1, 4):
+            if game.supply[emperor] > game.supply[richest]:
+                richest = emperor
+        game.tokens[richest] |= BIT[BORDER[region]]
+        game.supply[richest] -= 1
 
 
 @jit

@@ -44,15 +44,17 @@ MAX_PIECES: Any = np.int64(2**62)  # more than can follow a decision
 
 
 @jit
-def begin(game: GameRecord, rng: np.uint64, mask: Mask) -> None:
+def begin(game: GameRecord, rng: np.uint64, revolts: int, secured: int, mask: Mask) -> None:
     """Set up a new game and advance to its first decision.
 
     Args:
         game: The record; its rules (level, variants, modules, scenario, `max_turns`) are set, everything else is overwritten.
         rng: The initial RNG state, not 0.
+        revolts: The number of initial Revolts (R2.8).
+        secured: The number of borders that are secured from the beginning (R2.8).
         mask: Receives the legal actions of the first decision.
     """
-    set_up(game, rng)
+    set_up(game, rng, revolts, secured)
     if fleets_to_place(game) == 0:
         begin_turn(game)
     advance_to_decision(game, mask, MAX_PIECES)

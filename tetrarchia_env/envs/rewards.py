@@ -12,16 +12,19 @@ shape (n,), or one per Emperor, shape (n, 4):
 >>> from tetrarchia_env import tetrarchia_v0
 >>> env = tetrarchia_v0.vector_env(2, reward=TenForAWin())
 
-The PettingZoo APIs give each Emperor its own reward; the APIs with one player for all four give the mean. A reward that is 0
+The PettingZoo APIs give each Emperor its own reward; the APIs with one player for all four give the mean, and the four rewards in
+`info["rewards"]`. With partners (argument `seat`) the learner gets the reward of its Emperor; the object is called after each
+decision of a partner, too, and the amounts of games in which nothing was played are not used. A reward that is 0
 before the end of a game may set the attribute `terminal_only = True`; the single-game environments then skip the calls before it.
 """
 
+import copy
 from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games
+from tetrarchia_env.batch import Games, borders
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.rewards import outcome_reward, score_reward, title_reward
@@ -32,7 +35,7 @@ from tetrarchia_env.schema import truncate_repr
 
 Amounts = NDArray[np.float64]
 Rows = slice | NDArray[np.int64]
-RewardName = Literal["outcome", "score", "shaped", "glory"]
+RewardName = Literal["outcome", "score", "shaped", "glory", "borders"]
 REWARDS: tuple[str, ...] = get_args(RewardName)
 ALL = slice(None)
 
@@ -92,7 +95,8 @@ class ShapedReward:
     Adding gamma * potential(next state) - potential(state), with potential 0 at the end, leaves the optimal policy unchanged
     for a learner whose discount per step is `gamma` (Ng, Harada and Russell, Policy invariance under reward transformations,
     ICML 1999). The potential is the win probability by the planner's evaluation (`heuristic.py`), times the difference between
-    a win and a loss, times `turn_discount` for each turn.
+    a win and a loss, times `turn_discount` for each turn. Potentials telescope: with `gamma` 1 all lost games from one position have
+    the same return, so learning cannot start from a policy that never wins; see `BordersReward`.
 
     Args:
         gamma: the learner's discount per step
@@ -123,6 +127,10 @@ class ShapedReward:
         before, self._potentials = self._potentials, self.potential(games)
         return self.terminal(games) + self.shaping_coef * (self.gamma * self._potentials - before)
 
+    def last_step(self, games: Games, rows: NDArray[np.int64]) -> Amounts:
+        """Return the reward of the last step in these rows if it had led to these positions, without the potential before it."""
+        return self.terminal(games) + self.shaping_coef * self.gamma * self.potential(games)
+
     def terminal(self, games: Games) -> Amounts:
         """Return the reward of the end of each game; 0 before it."""
         won, outcomes = self.win * self.turn_discount ** games["turn"], games["outcome"]
@@ -135,6 +143,48 @@ class ShapedReward:
         return (self.win - self.loss) * self.turn_discount ** games["turn"] * probabilities
 
 
+class BordersReward:
+    """A reward for progress, with which learning can start from random play.
+
+    A step pays for each secured border above the largest number since the game began, and a win pays extra; both are multiplied
+    by `turn_discount` for each finished turn. Losing pays 0. This is not potential-based: it changes which policy is optimal, in
+    favor of securing borders early, even if that loses the game later.
+
+    Args:
+        turn_discount: multiplies the rewards for each finished turn
+        border: the reward for each border above the largest number so far
+        win: the additional reward of a won game
+
+    Attributes:
+        most: the largest number of borders secured at once since the beginning of each game
+    """
+
+    def __init__(self, turn_discount: float = 0.995, *, border: float = 1.0, win: float = 3.0) -> None:
+        if not 0 < turn_discount <= 1:
+            raise TetrarchiaError(f"turn_discount must be above 0 and at most 1; got {turn_discount!r}")
+        self.turn_discount, self.border, self.win = turn_discount, border, win
+        self.most = np.zeros(0, dtype=np.int64)
+        self._before = self.most  # `most` before the last step
+
+    def begin(self, games: Games, rows: Rows = ALL) -> None:
+        """Count the borders that are secured from the beginning in these rows."""
+        if len(self.most) != len(games):
+            self.most = np.zeros(len(games), dtype=np.int64)
+        self.most[rows] = borders(games[rows])
+
+    def __call__(self, games: Games) -> Amounts:
+        """Return the reward of each game."""
+        self._before = self.most
+        self.most = np.maximum(self.most, borders(games))
+        return self.last_step(games, np.arange(len(games)))
+
+    def last_step(self, games: Games, rows: NDArray[np.int64]) -> Amounts:
+        """Return the reward of the last step in these rows if it had led to these positions."""
+        gained = np.maximum(borders(games) - self._before[rows], 0)
+        amounts: Amounts = self.turn_discount ** games["turn"] * (self.border * gained + self.win * (games["outcome"] == WON))
+        return amounts
+
+
 _WEIGHTS = load_weights()
 
 
@@ -143,6 +193,7 @@ def make_reward(reward: str | Reward, gamma: float) -> Reward:
     shaped = ShapedReward(gamma)  # refuses a wrong gamma with every reward
     if isinstance(reward, str) and reward in REWARDS:
         named: dict[str, Reward] = {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}
+        named["borders"] = BordersReward()
         return named[reward]
     if isinstance(reward, str | type) or not (callable(reward) and callable(getattr(reward, "begin", None))):
         raise TetrarchiaError(
@@ -152,20 +203,13 @@ def make_reward(reward: str | Reward, gamma: float) -> Reward:
     return reward
 
 
-def emperor_rewards(reward: Reward, games: Games) -> Amounts:
-    """Return the reward of each Emperor for the last step of each game, shape (n, 4)."""
-    amounts = _call(reward, games)
-    return amounts if amounts.ndim == 2 else np.repeat(amounts[:, np.newaxis], len(EMPERORS), axis=1)
+def pays_each_emperor(reward: Reward, games: Games) -> bool:
+    """Return whether a reward has one number per Emperor, by asking a copy of it about games that have just begun."""
+    return step_rewards(copy.deepcopy(reward), games).ndim == 2
 
 
-def mean_rewards(reward: Reward, games: Games) -> Amounts:
-    """Return the mean of the Emperors' rewards for the last step of each game, shape (n,)."""
-    amounts = _call(reward, games)
-    mean: Amounts = amounts if amounts.ndim == 1 else amounts.mean(axis=1)
-    return mean
-
-
-def _call(reward: Reward, games: Games) -> Amounts:
+def step_rewards(reward: Reward, games: Games) -> Amounts:
+    """Return the reward of the last step of each game, shape (n,), or of each Emperor, shape (n, 4), checked."""
     amounts = reward(games)
     if np.shape(amounts) not in ((len(games),), (len(games), len(EMPERORS))):
         wanted = f"({len(games)},) or ({len(games)}, {len(EMPERORS)})"

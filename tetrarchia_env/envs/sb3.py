@@ -14,6 +14,7 @@ from tetrarchia_env.engine.state import TRUNCATED
 from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.infos import infos_of
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.notation import Snapshot
@@ -35,14 +36,19 @@ class TetrarchiaVecEnv(VecEnv):
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
         rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
         actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
         initial_states: snapshots from which games begin, with new dice
         initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
@@ -58,6 +64,9 @@ class TetrarchiaVecEnv(VecEnv):
         modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
+        revolts: int | Sequence[int] = 6,
+        secured: int | Sequence[int] = 0,
+        task: str | None = None,
         max_turns: int = 400,
         rules: Sequence[Mapping[str, Any]] | None = None,
         actions: ActionSet = "all",
@@ -66,6 +75,8 @@ class TetrarchiaVecEnv(VecEnv):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: VectorRenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace | None = None,
         illegal: IllegalRule = "raise",
         seed: int | None = None,
@@ -74,7 +85,16 @@ class TetrarchiaVecEnv(VecEnv):
         self.batched = BatchedGames(
             num_envs,
             rule_sets(
-                rules, level=level, variants=variants, modules=modules, scenario=scenario, fixed_setup=fixed_setup, max_turns=max_turns
+                rules,
+                level=level,
+                variants=variants,
+                modules=modules,
+                scenario=scenario,
+                fixed_setup=fixed_setup,
+                revolts=revolts,
+                secured=secured,
+                task=task,
+                max_turns=max_turns,
             ),
             actions=actions,
             initial_states=initial_states,
@@ -83,6 +103,8 @@ class TetrarchiaVecEnv(VecEnv):
             gamma=gamma,
             render_mode=render_mode,
             illegal=illegal,
+            seat=seat,
+            partners=partners,
         )
         self.render_mode = self.batched.render_mode
         self.mask_in, self.copy = mask and check_mask(mask), copy
@@ -154,6 +176,9 @@ class TetrarchiaVecEnv(VecEnv):
         if self.mask_in == "info":
             for info, mask in zip(infos, self.batched.legal()[rows], strict=True):
                 info["action_mask"] = mask
+        if self.batched.rewards is not None:
+            for info, rewards in zip(infos, self.batched.rewards[rows].copy(), strict=True):
+                info["rewards"] = rewards
         return infos
 
     def _obs(self) -> Obs:

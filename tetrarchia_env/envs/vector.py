@@ -15,6 +15,7 @@ from tetrarchia_env.engine.state import TRUNCATED
 from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.infos import info_of, mask_info, with_presence
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, VECTOR_RENDER_MODES, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.errors import TetrarchiaError
@@ -39,14 +40,19 @@ class TetrarchiaVector(VectorEnv):
         modules: any names of `constants.MODULES` (R11)
         scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
         fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
+        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
+        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
+        task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate a game after this many turns
         rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
         actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
         initial_states: snapshots from which games begin, with new dice
         initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", or a reward object (`tetrarchia_env.envs.rewards`)
+        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         autoreset_mode: Gymnasium's "NextStep", "SameStep" or "Disabled"
@@ -67,6 +73,9 @@ class TetrarchiaVector(VectorEnv):
         modules: Iterable[str] = (),
         scenario: str | None = None,
         fixed_setup: bool = False,
+        revolts: int | Sequence[int] = 6,
+        secured: int | Sequence[int] = 0,
+        task: str | None = None,
         max_turns: int = 400,
         rules: Sequence[Mapping[str, Any]] | None = None,
         actions: ActionSet = "all",
@@ -75,6 +84,8 @@ class TetrarchiaVector(VectorEnv):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: VectorRenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
         illegal: IllegalRule = "ignore",
         autoreset_mode: Literal["NextStep", "SameStep", "Disabled"] | AutoresetMode = AutoresetMode.NEXT_STEP,
@@ -83,7 +94,16 @@ class TetrarchiaVector(VectorEnv):
         self.batched = BatchedGames(
             num_envs,
             rule_sets(
-                rules, level=level, variants=variants, modules=modules, scenario=scenario, fixed_setup=fixed_setup, max_turns=max_turns
+                rules,
+                level=level,
+                variants=variants,
+                modules=modules,
+                scenario=scenario,
+                fixed_setup=fixed_setup,
+                revolts=revolts,
+                secured=secured,
+                task=task,
+                max_turns=max_turns,
             ),
             actions=actions,
             initial_states=initial_states,
@@ -92,6 +112,8 @@ class TetrarchiaVector(VectorEnv):
             gamma=gamma,
             render_mode=render_mode,
             illegal=illegal,
+            seat=seat,
+            partners=partners,
         )
         self.num_envs, self.copy, self.mask_in = num_envs, copy, check_mask(mask)
         self.render_mode = self.batched.render_mode
@@ -194,7 +216,13 @@ class TetrarchiaVector(VectorEnv):
         return obs if self.mask_in == "info" else {"observation": obs, "action_mask": masks}
 
     def _info(self, masks: batch.Masks) -> Info:
-        return info_of(self.batched.status(), self.batched.illegal_actions.copy(), masks.copy() if self.mask_in == "info" else None)
+        rewards = self.batched.rewards
+        return info_of(
+            self.batched.status(),
+            self.batched.illegal_actions.copy(),
+            masks.copy() if self.mask_in == "info" else None,
+            None if rewards is None else rewards.copy(),
+        )
 
 
 def _checked_mode(mode: object) -> AutoresetMode:

@@ -135,6 +135,9 @@ def replay_data(replay: Replay) -> dict[str, Any]:
 def load_replay(path: str | os.PathLike[str]) -> Replay:
     """Return the replay of a file. Its actions are checked when it is played.
 
+    Args:
+        path: A file that `Replay.save` or `tetrarchia watch --save` wrote.
+
     Raises:
         TetrarchiaError: The file cannot be read, or is damaged or of another version or board.
 

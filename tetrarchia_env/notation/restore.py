@@ -197,6 +197,8 @@ def _options(data: SnapshotData) -> Options:
         options = Options.of(**({"modules": [name for name in shown if shown[name]]} if data.rules is UNSET else data.rules))
     except TetrarchiaError as error:
         raise TetrarchiaError(f"snapshot: rules: {error}") from None
+    if data.rules is not UNSET and (extra := {"revolts", "secured", "task"} & data.rules.keys()):
+        raise TetrarchiaError(f"snapshot: rules must not have {', '.join(sorted(extra))}: the head start acts at set-up alone")
     if options.draws_level:
         raise TetrarchiaError(f"snapshot: rules.level must be one level; got {list(options.level_names)}")
     for name in ("dux", "pirates"):

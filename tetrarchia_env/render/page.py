@@ -218,8 +218,8 @@ def _reserve(snapshot: Snapshot) -> str:
 
 
 @lru_cache(4_096)
-def _facts(told: tuple[tuple[str, str], ...]) -> str:
-    rows = [f"<dt>{clean(head)}</dt><dd>{clean(words)}</dd>" for head, words in told]
+def _facts(facts: tuple[tuple[str, str], ...]) -> str:
+    rows = [f"<dt>{clean(head)}</dt><dd>{clean(words)}</dd>" for head, words in facts]
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 

@@ -174,7 +174,7 @@ def _board(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     rows = (
         (gallia, illyricum, graecia),
         (hispania, italia, asia),
-        (_emperors(snapshot, column), africa, _beside(snapshot, dice, column)),
+        (_emperors(snapshot, column), africa, _side_panel(snapshot, dice, column)),
     )
     return [line for row in rows for line in [*_side_by_side(row, column), []]][:-1]
 
@@ -265,7 +265,7 @@ def _extras(snapshot: Snapshot) -> Iterator[str]:
         yield "  next turn  " + " ".join(f"{name[0].upper()} {ip:+} IP" for name, ip in owed.items())
 
 
-def _beside(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
+def _side_panel(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     """Return sea, reserve and dice, and the meaning of the marks."""
     gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
     reserve = snapshot["reserve"]

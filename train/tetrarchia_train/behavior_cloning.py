@@ -21,6 +21,7 @@ from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 
 from tetrarchia_agents.cards import CARD, read_card
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
+from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import MASKED, Network, expand_action_head, make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env import batch
@@ -64,7 +65,8 @@ def warm_start(config: TrainConfig, folder: Path, stop_after: str, bar: Progress
     demonstrations = _demonstrations(config, folder, bar)
     if stop_after == "demonstrations":
         return None
-    return _clone_expert(config, network or make_network(config.network_config), demonstrations, folder, bar)
+    network = (network or make_network(config.network_config)).to(find_device(config.network_device))
+    return _clone_expert(config, network, demonstrations, folder, bar)
 
 
 def is_cloned(folder: Path) -> bool:
@@ -96,7 +98,7 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
         shutil.rmtree(folder / PARTS_DIR, ignore_errors=True)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
-    settings = (config.expert, config.training_levels, config.rules, config.expert_noise, config.seed, config.target_temperature)
+    settings = (config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed, config.target_temperature)
     parts = parts_folder(folder / PARTS_DIR, {"jobs": settings})
     found = collect_demonstrations(
         make_jobs(*settings), config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number), parts
@@ -176,7 +178,7 @@ def accuracy(network: Network, data: Demonstrations, rows: Rows) -> float:
     same = 0
     with torch.inference_mode():
         for some in np.array_split(rows, max(1, len(rows) // 1024)):
-            same += int((_forward(network, data, some)[0].argmax(dim=1).numpy() == data.actions[some]).sum())
+            same += int((_forward(network, data, some)[0].argmax(dim=1).cpu().numpy() == data.actions[some]).sum())
     return same / len(rows)
 
 
@@ -191,17 +193,17 @@ def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) ->
     """Return the policy loss, and the value loss if there are targets of a search."""
     logits, values = _forward(network, data, rows)
     if not len(data.targets):
-        return cross_entropy(logits, torch.from_numpy(data.actions[rows]))
+        return cross_entropy(logits, network.tensor(data.actions[rows]))
     targets = data.targets[rows]
-    probabilities = torch.from_numpy(targets["probabilities"].copy())
-    log_probs = log_softmax(logits, dim=1).gather(1, torch.from_numpy(targets["actions"].copy()))
+    probabilities = network.tensor(targets["probabilities"].copy())
+    log_probs = log_softmax(logits, dim=1).gather(1, network.tensor(targets["actions"].copy()))
     policy_loss = -(probabilities * log_probs.masked_fill(probabilities == 0, 0)).sum(dim=1).mean()
-    return policy_loss + vf_coef * mse_loss(values, torch.from_numpy(targets["value"].copy()))
+    return policy_loss + vf_coef * mse_loss(values, network.tensor(targets["value"].copy()))
 
 
 def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:
     """Return masked logits and values. Observations are computed when needed: a game record takes an eighth of their memory."""
     games = data.games[rows]
-    logits, values = network(torch.from_numpy(batch.observe(games)))
+    logits, values = network(network.tensor(network.inputs(games)))
     illegal = batch.legal_masks(games)[:, : logits.shape[1]] == 0
-    return logits.masked_fill(torch.from_numpy(illegal), MASKED), values
+    return logits.masked_fill(network.tensor(illegal), MASKED), values

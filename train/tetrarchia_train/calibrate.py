@@ -19,13 +19,23 @@ from numpy.typing import NDArray
 from tetrarchia_agents.cards import read_card
 from tetrarchia_agents.checkpoints import checkpoint_folder
 from tetrarchia_agents.ppo import PPOAgent
-from tetrarchia_agents.values import Calibration, Float64s, ReliabilityBin, log_odds, logistic, win_fraction, write_calibration
+from tetrarchia_agents.values import (
+    Calibration,
+    Float64s,
+    ReliabilityBin,
+    check_value,
+    log_odds,
+    logistic,
+    shaped_reward,
+    win_fraction,
+    write_calibration,
+)
 from tetrarchia_env import batch
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
 from tetrarchia_train.config import TrainConfig, with_levels
-from tetrarchia_train.ppo import linear_schedule, training_reward
+from tetrarchia_train.ppo import linear_schedule
 
 FIRST_SEED = 1 << 32  # different from the seeds of training, of its evaluations and of published results
 DEFAULT_GAMES = 12_000
@@ -37,7 +47,7 @@ OTHER_LEVELS = "others"
 # Options of a card that are used here; a card may have others that no longer exist.
 NEEDED_OPTIONS = (
     *("levels", "focus", "focus_share", "rules", "actions", "total_timesteps", "max_minutes"),
-    *("turn_discount", "final_turn_discount", "shaping_coef"),
+    *("turn_discount", "final_turn_discount", "shaping_coef", "task", "revolts", "secured"),
 )
 
 
@@ -77,9 +87,11 @@ def calibrate(name: str | Path, games: int = DEFAULT_GAMES) -> Calibration:
     if games < 2:
         raise TetrarchiaError(f"games must be at least 2, one to fit and one to evaluate; got {games}")
     folder = checkpoint_folder(name)
-    agent, (config, reward) = PPOAgent(str(folder)), training_of(read_card(folder))
+    card = read_card(folder)
+    check_value(card, str(name))
+    agent, (config, reward) = PPOAgent(str(folder)), training_of(card)
     parts = np.array_split(np.arange(FIRST_SEED, FIRST_SEED + games, dtype=np.uint64), len(config.rules))
-    rules = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rules]
+    rules = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
     played = [play(agent, reward, one, seeds) for one, seeds in zip(rules, parts, strict=True) if len(seeds)]
     return fit_calibration(agent.digest, reward, *Positions.concatenate(played).split(), games)
 
@@ -97,7 +109,7 @@ def training_of(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
         progress = min(1.0, max(training["timesteps"] / config.total_timesteps, by_time))
     except (KeyError, TypeError):
         raise TetrarchiaError("the checkpoint's card does not say how it was trained, so its value cannot be interpreted") from None
-    reward = training_reward(config)
+    reward = shaped_reward(config.turn_discount, config.shaping_coef)
     reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
     return config, reward
 

@@ -26,10 +26,12 @@ from torch import Tensor
 from tetrarchia_agents.cards import layout_digest
 from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import STATE
+from tetrarchia_env.envs.rewards import BordersReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, file_lock, latest_dir, remove_drafts
 from tetrarchia_env.schema import UNBOUNDED, sanitize_line, validate
 from tetrarchia_train.config import TrainConfig
+from tetrarchia_train.curriculum import KINDS, MAX_COUNT
 from tetrarchia_train.distributed import broadcast, gather, is_rank_zero, rank, scatter
 from tetrarchia_train.ppo import Learner
 
@@ -77,6 +79,7 @@ def run_lock(folder: Path) -> Iterator[None]:
 def save_run(learner: Learner, folder: Path) -> None:
     """Save the state of a run atomically. All processes call this; rank zero writes."""
     arrays = {"torch": torch.get_rng_state().numpy(), "episode_starts": learner.episode_starts}
+    arrays |= {"most_borders": most_borders(learner), "head_start_win_rates": learner.curriculum.win_rates}
     parts = gather(arrays | {ENV_PREFIX + name: array for name, array in learner.games.state().items()})
     if not is_rank_zero():
         return
@@ -94,6 +97,11 @@ def save_run(learner: Learner, folder: Path) -> None:
         (draft / OPTIMIZER_FILE).write_bytes(save(moments))
         for number, part in enumerate(parts):
             np.savez(draft / ARRAYS_FILE.format(number), allow_pickle=False, **part)
+
+
+def most_borders(learner: Learner) -> NDArray[np.int64]:
+    """Return the state of the reward `borders`; zeros with another reward."""
+    return learner.reward.most if isinstance(learner.reward, BordersReward) else np.zeros(learner.local.num_envs, dtype=np.int64)
 
 
 def load_run(config: TrainConfig, folder: Path) -> Learner:
@@ -127,7 +135,8 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
     learner.num_timesteps = counters.num_timesteps
     learner.network.load_state_dict(weights)
     for name, parameter in learner.network.named_parameters():
-        state = {part: optimizer_state[f"{name}:{part}"] for part in (STEPS, *MOMENTS) if f"{name}:{part}" in optimizer_state}
+        found = {part: optimizer_state.get(f"{name}:{part}") for part in (STEPS, *MOMENTS)}
+        state = {part: tensor.to(parameter.device) for part, tensor in found.items() if tensor is not None}
         if state and len(state) != 1 + len(MOMENTS):
             raise TetrarchiaError(f"{folder / RESUME_DIR / OPTIMIZER_FILE} is damaged: {name} lacks a part")
         if state:
@@ -135,6 +144,12 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
     try:
         learner.games.set_state({name.removeprefix(ENV_PREFIX): arrays[name] for name in arrays if name.startswith(ENV_PREFIX)})
         learner.episode_starts = arrays["episode_starts"]
+        _check_range(arrays["most_borders"], 0, 6)
+        _check_range(arrays["head_start_win_rates"], 0, 1)
+        most_borders(learner)[:] = arrays["most_borders"]
+        learner.curriculum.win_rates = arrays["head_start_win_rates"]
+        if config.curriculum:
+            learner.curriculum.apply(learner.games)
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))  # last: creating the network draws from it
     except (RuntimeError, ValueError) as error:
         raise TetrarchiaError(f"{folder / RESUME_DIR} (rank {rank()}) is damaged: {str(error).splitlines()[0]}") from None
@@ -189,7 +204,14 @@ def _read_learner_arrays(path: Path, num_envs: int) -> dict[str, NDArray[Any]]:
     kinds = {ENV_PREFIX + name: ArrayKind(np.uint8, (num_envs, kind.itemsize)) for name, kind in STATE.items()}
     kinds["torch"] = ArrayKind(np.uint8, (len(torch.get_rng_state()),))
     kinds["episode_starts"] = ArrayKind(np.bool_, (num_envs,))
+    kinds["most_borders"] = ArrayKind(np.int64, (num_envs,))
+    kinds["head_start_win_rates"] = ArrayKind(np.float64, (len(KINDS), MAX_COUNT + 1))
     return read_arrays(path, kinds)
+
+
+def _check_range(array: NDArray[Any], lower: float, upper: float) -> None:
+    if not ((lower <= array) & (array <= upper)).all():
+        raise TetrarchiaError(f"an array has values outside of {lower} to {upper}")
 
 
 class ArrayKind(NamedTuple):

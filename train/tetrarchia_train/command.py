@@ -1,5 +1,6 @@
 """The command `train` of `tetrarchia train` and `python -m tetrarchia_train`."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import missing_package
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
-from tetrarchia_train.config import EXIT_STOPPED, Stage, TrainConfig, TrainOptions, preset_names, read_preset
+from tetrarchia_train.config import EXIT_STOPPED, Stage, TrainConfig, TrainOptions, parse_seeds, preset_names, read_preset
 
 DEFAULT_PRESET = "ppo"
 PANEL = "Run"
@@ -28,7 +29,7 @@ class RunArguments:
     """The options of the command that are not training options."""
 
     ctx: typer.Context
-    name: Annotated[str, typer.Option(help="Name of the run; its folder is runs/NAME.", rich_help_panel=PANEL)]
+    name: Annotated[str, typer.Option(help="Name of the run or group; its folder is runs/NAME.", rich_help_panel=PANEL)]
     preset: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +40,14 @@ class RunArguments:
         ),
     ] = None
     stop_after: Annotated[Stage, typer.Option(help="Last stage of the run.", rich_help_panel=PANEL)] = "ppo"
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.", rich_help_panel=PANEL)] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run or group that was stopped.", rich_help_panel=PANEL)] = False
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Train a group: a run for each seed, in runs/NAME/seed-N.", metavar="1-5", show_default=False, rich_help_panel=PANEL
+        ),
+    ] = None
+    jobs: Annotated[int, typer.Option(help="Runs of a group trained at once; they share the cores.", min=1, rich_help_panel=PANEL)] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,26 +56,52 @@ class TrainArguments(TrainOptions, RunArguments):
 
 
 @wraps(TrainArguments, assigned=(), updated=())  # Typer takes the options from the fields of the dataclass
-def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stage, resume: bool, **options: Any) -> None:
+def train(
+    *,
+    ctx: typer.Context,
+    name: str,
+    preset: str | None,
+    stop_after: Stage,
+    resume: bool,
+    seeds: str | None,
+    jobs: int,
+    **options: Any,
+) -> None:
     """Train an agent: behavior cloning of an expert, then PPO, optionally in rounds of expert iteration.
 
-    Ctrl-C or SIGTERM saves the run, and --resume continues it.
+    Ctrl-C or SIGTERM saves the run, and --resume continues it. With --seeds a group of runs is trained, one by one or --jobs at once.
 
     A preset sets the options of a tested run; options given here override it, and the defaults apply where it sets nothing.
     """
-    check_name(name, "the name of a run")
-    if resume and (preset or stop_after != "ppo"):
-        raise TetrarchiaError("--resume cannot be combined with --preset or --stop-after: the run keeps those it started with")
+    for part in name.split("/", 1) if resume else [name]:  # GROUP/seed-N is one run of a group
+        check_name(part, "the name of a run")
+    if resume and (preset or stop_after != "ppo" or seeds):
+        raise TetrarchiaError("--resume cannot be combined with --preset, --stop-after or --seeds: the run keeps those it started with")
     overrides = {option: value for option, value in options.items() if _is_given(ctx, option)}
     words = ["--resume", "--name", name] if resume else ["--name", name, "--preset", preset or DEFAULT_PRESET]
     words += ["--stop-after", stop_after] if stop_after != "ppo" else []
+    words += ["--seeds", seeds] if seeds else []
     words += [word for option, value in overrides.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    command = shlex.join(["tetrarchia", "train", *words])
     try:
         # Report wrong options before torch is loaded.
         config = None if resume else new_config(preset or DEFAULT_PRESET, overrides)
-        from tetrarchia_train import distributed, run
+        group_seeds = None if seeds is None else parse_seeds(seeds)
+        from tetrarchia_train import distributed, groups, run
     except ModuleNotFoundError as error:
         raise missing_package(error, "train", "training") from None
+
+    if os.environ.get(distributed.EXIT_WITH_LAUNCHER):
+        distributed.exit_with_launcher()
+    if group_seeds or (resume and groups.group_runs(run.RUNS / name)):
+        if "seed" in overrides or stop_after != "ppo" or distributed.is_launched():
+            raise TetrarchiaError("a group of runs cannot be combined with --seed, --stop-after or torchrun")
+        if config and group_seeds:
+            config = groups.share_cores(config, overrides, jobs)
+            groups.create_group(config, name, group_seeds, command)
+        raise typer.Exit(groups.train_group(run.RUNS / name, {"threads": config.threads} if config else overrides, jobs))
+    if jobs > 1:
+        raise TetrarchiaError(f"jobs is an option of groups, see --seeds; got {jobs}")
 
     if distributed.is_launched():
         started = distributed.world_size()
@@ -78,7 +112,7 @@ def train(*, ctx: typer.Context, name: str, preset: str | None, stop_after: Stag
         config_or_saved = config or run.saved_options(run.RUNS / name)[0].resumed(overrides)
         if config_or_saved.processes > 1:
             raise typer.Exit(distributed.torchrun(config_or_saved.processes, "tetrarchia_train", words))
-    checkpoint = run.train(config, name, stop_after, shlex.join(["tetrarchia", "train", *words])) if config else run.resume(name, overrides)
+    checkpoint = run.train(config, name, stop_after, command) if config else run.resume(name, overrides)
     _report(checkpoint, distributed.is_rank_zero())
 
 

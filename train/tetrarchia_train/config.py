@@ -5,6 +5,7 @@ there, and YAML presets and run folders are validated by the same types. To add 
 and CleanRL. Importing this module loads neither torch nor the compiled rules.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from msgspec import Meta
 
+from tetrarchia_agents.devices import Device
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
@@ -28,15 +30,18 @@ MAX_PRESET_BYTES = 1_000_000
 MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take about 50 GB
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
+DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
+MAX_GROUP_RUNS = 1000
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
 EXIT_STOPPED = 130  # exit code of a run that was stopped by Ctrl-C or SIGTERM
 Stage = Literal["demonstrations", "bc", "ppo"]
 # Options that may change when a run is resumed. All others determine its network, its games or its finished stages.
 RESUMABLE_FIELDS = (
-    *("levels", "focus", "focus_share", "threads", "demo_workers", "total_timesteps", "max_minutes", "n_epochs", "minibatch_size"),
+    *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
+    *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
+    *("border_coef", "final_border_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -80,10 +85,23 @@ class TrainOptions:
     levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
     focus_share: Annotated[Fraction, _games("Fraction of games at the levels of --focus.")] = 0.0
-    actions: Annotated[Literal["base", "all"], _games("Action set: of the base game, or with variants and modules.")] = "base"
+    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`; `tetrarchia levels` lists them.", show_default=False)] = (
+        ""
+    )
+    revolts: Annotated[str, _games("Numbers of initial Revolts, 0 to 6; each game draws one.", metavar="N,N")] = "6"
+    secured: Annotated[str, _games("Numbers of borders secured at the start, 0 to 5; each game draws one.", metavar="N,N")] = "0"
+    curriculum: Annotated[
+        bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
+    ] = False
+    actions: Annotated[
+        Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
+    ] = "base"
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2
+    device: Annotated[
+        Device, _games("Device of the network: cpu (reproducible), cuda, or auto (cuda if there is a GPU); several processes use the CPU.")
+    ] = "cpu"
 
     network: Annotated[str, _network("Architecture: gnn, gnn-decoder or mlp.")] = "gnn"
     node_dim: Annotated[PositiveInt, _network("Features per space in the message-passing layers.")] = 16
@@ -92,6 +110,10 @@ class TrainOptions:
     readout_dim: Annotated[PositiveInt, _network("Features per space that the trunk reads.")] = 16
     hidden_dim: Annotated[PositiveInt, _network("Width of the trunk.")] = 256
     policies: Annotated[PositiveInt, _network("1: parameters shared by all Emperors; 4: an independent network for each.")] = 1
+    critic: Annotated[
+        Literal["own", "central"],
+        _network("own: the critic reads the acting Emperor's observation; central: a separate critic reads the full state (MAPPO)."),
+    ] = "own"
     precision: Annotated[
         Literal["float32", "bfloat16"],
         _network("Precision of matrix products in PPO; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."),
@@ -103,7 +125,7 @@ class TrainOptions:
     num_demonstrations: Annotated[int, Meta(ge=1, le=10**9), _warm_start("Decisions of the expert to clone.")] = 1_000_000
     expert_noise: Annotated[Fraction, _warm_start("Mean fraction of random actions in the expert's games.")] = 0.05
     target_temperature: Annotated[
-        Positive, _warm_start("Temperature of the softmax over turn values that a searching expert gives as policy target.")
+        Positive, _warm_start("Temperature of the softmax over turn values, the policy target given by an expert that searches.")
     ] = 0.03
     demo_workers: Annotated[SmallInt, _warm_start("Processes that play the expert's games.")] = 2
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
@@ -113,7 +135,7 @@ class TrainOptions:
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
 
-    total_timesteps: Annotated[PositiveInt, _ppo("Total decisions to play.")] = 30_000_000
+    total_timesteps: Annotated[PositiveInt, _ppo("Total number of decisions (timesteps).")] = 30_000_000
     max_minutes: Annotated[Coefficient, _ppo("Stop after this many minutes; 0: no limit.")] = 0.0
     num_envs: Annotated[BatchSize, _ppo("Number of parallel games.")] = 512
     n_steps: Annotated[BatchSize, _ppo("Steps per environment and rollout.")] = 64
@@ -128,8 +150,14 @@ class TrainOptions:
     vf_coef: Annotated[Coefficient, _ppo("Value loss coefficient.")] = 0.5
     max_grad_norm: Annotated[Positive, _ppo("Maximum norm of the gradient.")] = 0.5
     chance_samples: Annotated[SmallCount, _ppo("Dice resamples per step for the control variate; 0 disables it.")] = 4
-    turn_discount: Annotated[Discount, _ppo("Initial discount of the terminal reward per turn of the game.")] = 0.99
-    final_turn_discount: Annotated[Discount, _ppo("Final discount of the terminal reward per turn of the game.")] = 0.99
+    reward: Annotated[
+        Literal["shaped", "borders"],
+        _ppo("shaped: winning, with shaping by the planner's heuristic; borders: winning, and more secured borders than before."),
+    ] = "shaped"
+    turn_discount: Annotated[Discount, _ppo("Initial discount of the reward per turn of the game.")] = 0.99
+    final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
+    border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
+    final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -168,6 +196,10 @@ class TrainConfig(TrainOptions):
                 "training options: num_envs x n_steps must be a multiple of minibatch_size, "
                 "num_envs a multiple of rules x processes, and minibatch_size a multiple of processes"
             )
+        if self.device == "cuda" and self.processes > 1:
+            raise TetrarchiaError(
+                f"training option device must be cpu or auto with several processes; got cuda and {self.processes} processes"
+            )
         if self.rounds and not (self.init_checkpoint and self.expert.startswith(SEARCH_EXPERT)):
             raise TetrarchiaError(
                 f"training option rounds needs an init_checkpoint and an expert such as {SEARCH_EXPERT}candidates=8; "
@@ -182,8 +214,10 @@ class TrainConfig(TrainOptions):
         if not self.levels:
             raise TetrarchiaError("training option levels must name at least one level")
         Options(level=[level for name in LEVEL_FIELDS for level in self.level_list(name)])
-        for rule_set in self.rules:
-            if Options.of(**rule_set).needs_all_actions and self.actions == "base":
+        if self.curriculum and (self.task or not ("," in self.revolts or "," in self.secured)):
+            raise TetrarchiaError("training option curriculum needs several numbers in revolts or secured, and no task")
+        for rule_set in self.rule_sets:
+            if Options.of(**with_levels(rule_set, self.training_levels)).needs_all_actions and self.actions == "base":
                 raise TetrarchiaError(f"training option actions must be all for the rules {rule_set}")
 
     def level_list(self, name: str) -> list[str]:
@@ -201,6 +235,32 @@ class TrainConfig(TrainOptions):
             return focus
         return [*levels, *focus * ceil(share / (1 - share) * len(levels) / len(focus))]
 
+    def progress(self, timesteps: int, seconds: float) -> float:
+        """Return the fraction of the run that is done after these timesteps and seconds, whichever is larger."""
+        by_time = seconds / 60 / self.max_minutes if self.max_minutes else 0.0
+        return min(1.0, max(timesteps / self.total_timesteps, by_time))
+
+    @property
+    def rule_sets(self) -> list[dict[str, Any]]:
+        """The rule sets with the task or the head start, as arguments of `Options` (see also `with_levels`)."""
+        if self.task:
+            return [{"task": self.task, **rule_set} for rule_set in self.rules]
+        counts = {"revolts": self.count_list("revolts"), "secured": self.count_list("secured")}
+        head_start = {name: values for name, values in counts.items() if values != [DEFAULT_COUNTS[name]]}
+        return [rule_set if "scenario" in rule_set else head_start | rule_set for rule_set in self.rules]
+
+    def count_list(self, name: str) -> list[int]:
+        """Return the numbers of the option `revolts` or `secured`.
+
+        Raises:
+            TetrarchiaError: If it is not a list of numbers.
+        """
+        text: str = getattr(self, name)
+        try:
+            return [int(number) for number in text.split(",")]
+        except ValueError:
+            raise TetrarchiaError(f"training option {name} must be numbers separated by commas; got {text!r}") from None
+
     @property
     def network_config(self) -> "NetworkConfig":
         """The configuration of the network."""
@@ -216,7 +276,13 @@ class TrainConfig(TrainOptions):
             readout_dim=self.readout_dim,
             hidden_dim=self.hidden_dim,
             policies=self.policies,
+            critic=self.critic,
         )
+
+    @property
+    def network_device(self) -> Device:
+        """The device of the network: several processes use the CPU."""
+        return "cpu" if self.processes > 1 else self.device
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "TrainConfig":
         """Return a copy with some options replaced.
@@ -258,14 +324,35 @@ class TrainConfig(TrainOptions):
         return asdict(self) | {name: self.level_list(name) for name in LEVEL_FIELDS} | {"rules": list(self.rules)}
 
 
+def parse_seeds(text: str) -> list[int]:
+    """Return the seeds of a list of numbers and ranges, such as `1-5` or `1,4,10-12`.
+
+    Raises:
+        TetrarchiaError: If a range is descending, a seed is given twice, or the text is something else.
+    """
+    seeds: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
+            raise TetrarchiaError(f"seeds must be numbers and ascending ranges, such as 1-5 or 1,4,10-12; got {text!r}")
+        if last - first + len(seeds) >= MAX_GROUP_RUNS:
+            raise TetrarchiaError(f"seeds must be at most {MAX_GROUP_RUNS}; got {text!r}")
+        seeds += range(first, last + 1)
+    if len(set(seeds)) < len(seeds):
+        twice = next(seed for seed in seeds if seeds.count(seed) > 1)
+        raise TetrarchiaError(f"seeds must be different; got {twice} twice in {text!r}")
+    return seeds
+
+
 def with_levels(rules: dict[str, Any], levels: Sequence[str]) -> dict[str, Any]:
     """Return the arguments of `Options` for a rule set and levels.
 
     Args:
-        rules: The rule set; a scenario has its own level.
+        rules: The rule set; a scenario or task has its own level.
         levels: Levels to draw from; those that its modules do not allow are left out.
     """
-    return rules if "scenario" in rules else {"level": fitting_levels(rules.get("modules", ()), levels), **rules}
+    return rules if "scenario" in rules or "task" in rules else {"level": fitting_levels(rules.get("modules", ()), levels), **rules}
 
 
 def fitting_levels(modules: Iterable[str], levels: Sequence[str]) -> list[str]:
@@ -338,7 +425,7 @@ def read_options(text: str, source: str) -> dict[str, Any]:
 
 def _coerce(name: str, value: Any, kind: Any) -> Any:
     """Convert values that YAML parses differently: it reads 3e-4 as a text, 4200 as a number, and levels as a list."""
-    if name in LEVEL_FIELDS:
+    if name in (*LEVEL_FIELDS, *DEFAULT_COUNTS):
         if isinstance(value, list | tuple):
             value = "rulebook" if tuple(value) == RULEBOOK else ",".join(map(str, value))
         return str(value) if isinstance(value, int) else value

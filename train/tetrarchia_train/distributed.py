@@ -24,6 +24,7 @@ from tetrarchia_train.config import EXIT_STOPPED
 TIMEOUT = timedelta(days=7)  # the other ranks wait while rank zero clones the expert or evaluates
 SHUTDOWN_TIMEOUT_S = 600  # time for the ranks to save after SIGINT or SIGTERM
 PARENT_POLL_S = 0.2
+EXIT_WITH_LAUNCHER = "TETRARCHIA_EXIT_WITH_LAUNCHER"  # variable that a group sets for its runs
 
 
 def is_launched() -> bool:
@@ -86,7 +87,7 @@ def process_group() -> Iterator[None]:
     if world_size() == 1:
         yield
         return
-    _exit_with_launcher()
+    exit_with_launcher()
     store, number, size = next(rendezvous("env://", timeout=TIMEOUT))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # torchrun keeps one store, with the addresses of ended processes
     store = PrefixStore(f"attempt-{attempt}", store)
@@ -103,8 +104,8 @@ def process_group() -> Iterator[None]:
         distributed.destroy_process_group()
 
 
-def _exit_with_launcher() -> None:
-    """End this process when its launcher is killed: torchrun starts each rank in a separate session."""
+def exit_with_launcher() -> None:
+    """End this process when its launcher is killed: ranks of torchrun and runs of a group have a session of their own."""
     launcher = os.getppid()
 
     def watch() -> None:

@@ -6,7 +6,7 @@ import torch
 
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_env.agent import Actions, Agent, EnvIds
-from tetrarchia_env.batch import Games, Masks, observe
+from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.options import Options
 from tetrarchia_eval.arena import win_rates
 from tetrarchia_train.config import TrainConfig, rules_label
@@ -23,14 +23,14 @@ class GreedyNetwork(Agent):
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Return the most likely action of each game, within the network's action set."""
         with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(observe(games)))
-            legal = torch.from_numpy(masks[:, : logits.shape[1]] != 0)
-            actions: Actions = log_probabilities(logits, legal).argmax(dim=1).numpy()
+            logits, _ = self.network(self.network.tensor(self.network.inputs(games)))
+            legal = self.network.tensor(masks[:, : logits.shape[1]] != 0)
+            actions: Actions = log_probabilities(logits, legal).argmax(dim=1).cpu().numpy()
         return actions
 
 
 def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float]]:
-    """Play `n_eval_episodes` games at each of `eval_levels` in the base game, and with each other rule set.
+    """Play `n_eval_episodes` games at each of `eval_levels` in the base game, or of the task, and with each other rule set.
 
     Args:
         network: The network, which plays its most likely actions.
@@ -40,6 +40,8 @@ def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float
         "win_rates" and mean numbers of secured "borders", by level or rule set.
     """
     by_level = {level: Options(level=level) for level in config.level_list("eval_levels")}
+    if config.task:
+        by_level = {config.task: Options(task=config.task)}
     by_rules: dict[str, Any] = {rules_label(rules): Options.of(**rules) for rules in config.rules if rules}
     summaries = win_rates(GreedyNetwork(network), by_level | by_rules, range(FIRST_SEED, FIRST_SEED + config.n_eval_episodes))
     return {

@@ -20,6 +20,7 @@ from tetrarchia_env.files import atomic_write
 from tetrarchia_env.observation import offset
 
 CURVE_FILE = "progress.jsonl"
+PUBLISHED_CURVE_FILE = "curve.jsonl"  # in the folder of a published checkpoint
 BORDERS = 6  # the observation has the secured fraction
 SECURED = offset("secured")
 WON = OUTCOMES.index("won")

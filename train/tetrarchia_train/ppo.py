@@ -19,15 +19,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import Network, log_probabilities, make_network
 from tetrarchia_agents.values import GAMMA, shaped_reward
 from tetrarchia_env import batch
 from tetrarchia_env.envs.batched_games import BatchedGames
-from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.options import Options
 from tetrarchia_train.config import TrainConfig, rules_label, with_levels
+from tetrarchia_train.curriculum import KINDS, Curriculum
 from tetrarchia_train.distributed import broadcast, data_parallel, rank
 from tetrarchia_train.metrics import RolloutStats
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
@@ -52,13 +54,15 @@ class Learner:
         self.num_timesteps = 0  # of this process
         self.reward = training_reward(config)
         self.games = make_games(self.local, self.reward)
+        self.curriculum = Curriculum({kind: sorted(set(config.count_list(kind))) for kind in KINDS})
         self.games.begin(FIRST_SEED + (self.local.seed << 20) + np.arange(self.local.num_envs, dtype=np.uint64))
         torch.manual_seed(self.local.seed)
-        self.network = make_network(config.network_config)
+        self.network = make_network(config.network_config).to(find_device(config.network_device))
         self.network.load_state_dict(broadcast((network or self.network).state_dict()))
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=ADAM_EPS, fused=True)
         self.control_variate = ControlVariate(self.games, self.reward, config.chance_samples, self.value_fn)
-        self.rollout = Rollout.empty(self.local.n_steps, self.local.num_envs, config.network_config.actions)
+        inputs = self.network.inputs(self.games.games[:1]).shape[1]
+        self.rollout = Rollout.empty(self.local.n_steps, self.local.num_envs, inputs, config.network_config.actions)
         self.episode_starts = np.ones(self.local.num_envs, dtype=bool)
         self.stats = RolloutStats()
 
@@ -75,8 +79,7 @@ class Learner:
     @property
     def progress(self) -> float:
         """Fraction of the run that is done, by timesteps or by time, whichever is larger."""
-        by_time = self.seconds / 60 / self.config.max_minutes if self.config.max_minutes else 0.0
-        return min(1.0, max(self.timesteps / self.config.total_timesteps, by_time))
+        return self.config.progress(self.timesteps, self.seconds)
 
     def train_iteration(self) -> dict[str, float]:
         """Run one iteration of PPO and return its scalars by TensorBoard tag."""
@@ -84,12 +87,18 @@ class Learner:
         learning_rate = linear_schedule(config.learning_rate, config.final_learning_rate, progress)
         ent_coef = linear_schedule(config.ent_coef, config.final_ent_coef, progress)
         self.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
-        self.reward.begin(self.games.games)  # potentials depend on the discount
-        with mixed_precision(config.precision):
+        if isinstance(self.reward, BordersReward):
+            self.reward.border = linear_schedule(config.border_coef, config.final_border_coef, progress)
+        else:
+            self.reward.begin(self.games.games)  # potentials depend on the discount
+        with mixed_precision(config.precision, self.network.device.type):
             self.collect_rollout()
             self.compute_advantages()
             losses = self.update(learning_rate, ent_coef)
         stats, self.stats = self.stats, RolloutStats()
+        if config.curriculum:
+            self.curriculum.add_episodes(stats.episodes)
+            self.curriculum.apply(self.games)
         return {
             **stats.scalars([rules_label(rules) for rules in config.rules]),
             **losses,
@@ -102,16 +111,17 @@ class Learner:
         """Play `n_steps` in every environment with the current policy. A truncated game is rewarded like a lost one."""
         games, rollout = self.games, self.rollout
         for step in range(self.local.n_steps):
-            obs, masks, before = games.obs, games.masks.astype(bool), games.games.copy()
+            obs, masks, before = self.network.inputs(games.games, games.obs), games.masks.astype(bool), games.games.copy()
             actions, log_probs, values = self.act(obs, masks)
             rollout.obs[step], rollout.masks[step], rollout.actions[step] = obs, masks, actions
             rollout.log_probs[step], rollout.values[step] = log_probs, values
             rollout.episode_starts[step] = self.episode_starts
 
             games.advance(actions)
+            after = games.games.copy()
             games.begin_next(np.flatnonzero(games.episodes["ended"]))
             games.observe()
-            rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions)
+            rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions, after)
             self.episode_starts = games.episodes["ended"] != 0
             self.stats.add_step(before, actions, masks, games)
             self.num_timesteps += self.local.num_envs
@@ -119,16 +129,17 @@ class Learner:
     def act(self, obs: Floats, masks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Sample actions from the policy; return them with their log-probabilities and the critic's values."""
         with torch.no_grad():
-            logits, values = self.network(torch.from_numpy(obs))
-            log_probs = log_probabilities(logits, torch.from_numpy(masks))
+            logits, values = self.network(self.network.tensor(obs))
+            log_probs = log_probabilities(logits, self.network.tensor(masks))
             actions = sample_actions(log_probs)
-        return actions.numpy(), log_probs.gather(1, actions.unsqueeze(1)).squeeze(1).numpy(), values.numpy()
+        log_prob = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+        return actions.cpu().numpy(), log_prob.cpu().numpy(), values.cpu().numpy()
 
     def compute_advantages(self) -> None:
         """Compute advantages by generalized advantage estimation, and returns."""
         rollout, gae = self.rollout, np.float32(0)
         with torch.no_grad():
-            next_values = self.network.values(torch.from_numpy(self.games.obs)).numpy()
+            next_values = self.network.values(self.network.tensor(self.network.inputs(self.games.games, self.games.obs))).cpu().numpy()
         next_non_terminal = 1.0 - self.episode_starts.astype(np.float32)
         for step in reversed(range(self.local.n_steps)):
             delta = rollout.rewards[step] + GAMMA * next_values * next_non_terminal - rollout.values[step]
@@ -143,7 +154,7 @@ class Learner:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         for _ in range(config.n_epochs):
-            for data in self.rollout.minibatches(config.minibatch_size):
+            for data in self.rollout.minibatches(config.minibatch_size, self.network.device):
                 logits, values = self.parallel_network(data.obs)
                 log_probs = log_probabilities(logits, data.masks)
                 entropy = -(log_probs.exp() * log_probs.masked_fill(~data.masks, 0.0)).sum(dim=1)  # avoid 0 * -inf = NaN
@@ -171,7 +182,7 @@ class Learner:
     @cached_property
     def parallel_network(self) -> nn.Module:
         """The network, whose gradients are averaged over all processes."""
-        return data_parallel(self.network, all_used=self.config.policies == 1)
+        return data_parallel(self.network, all_used=self.config.network_config.uses_all_weights)
 
     def pretrain_critic(self, on_progress: Callable[[float], None]) -> None:
         """Fit only the critic on rollouts of the initial policy, so that its first values do not degrade a cloned policy.
@@ -182,12 +193,12 @@ class Learner:
         config = self.local
         optimizer = torch.optim.Adam(self.network.value_parameters(), lr=config.critic_learning_rate)
         self.network.train_value_only(True)
-        network = data_parallel(self.network, all_used=config.policies == 1)
+        network = data_parallel(self.network, all_used=config.network_config.uses_all_weights)
         for number in range(config.critic_rollouts):
             self.collect_rollout()
             self.compute_advantages()
             for _ in range(config.n_epochs):
-                for data in self.rollout.minibatches(config.minibatch_size):
+                for data in self.rollout.minibatches(config.minibatch_size, self.network.device):
                     optimizer.zero_grad()
                     mse_loss(network(data.obs)[1], data.returns).backward()
                     optimizer.step()
@@ -195,10 +206,10 @@ class Learner:
         self.network.train_value_only(False)
         self.stats, self.num_timesteps = RolloutStats(), 0
 
-    def value_fn(self, obs: Floats) -> Floats:
-        """Return the critic's value of each observation."""
+    def value_fn(self, games: batch.Games, obs: Floats) -> Floats:
+        """Return the critic's value of each position, of which these are the observations."""
         with torch.inference_mode():
-            values: Floats = self.network.values(torch.from_numpy(obs)).numpy()
+            values: Floats = self.network.values(self.network.tensor(self.network.inputs(games, obs))).cpu().numpy()
         return values
 
 
@@ -229,18 +240,18 @@ class Rollout:
     returns: NDArray[np.float32]
 
     @classmethod
-    def empty(cls, n_steps: int, num_envs: int, actions: int) -> "Rollout":
+    def empty(cls, n_steps: int, num_envs: int, inputs: int, actions: int) -> "Rollout":
         """Return a rollout with uninitialized values."""
         shape = (n_steps, num_envs)
         scalars = (np.empty(shape, dtype=np.float32) for _ in range(6))
-        return cls(np.empty((*shape, SIZE), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)
+        return cls(np.empty((*shape, inputs), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)
 
-    def minibatches(self, size: int) -> Iterator[Minibatch]:
-        """Yield all decisions in random order, `size` at a time."""
+    def minibatches(self, size: int, device: torch.device | str = "cpu") -> Iterator[Minibatch]:
+        """Yield all decisions in random order, `size` at a time, on a device."""
         arrays = (self.obs, self.masks, self.actions, self.log_probs, self.advantages, self.returns)
         flat = [torch.from_numpy(array).flatten(0, 1) for array in arrays]
         for rows in torch.randperm(self.actions.size).split(size):
-            yield Minibatch(*(array.index_select(0, rows) for array in flat))
+            yield Minibatch(*(array.index_select(0, rows).to(device) for array in flat))
 
     def explained_variance(self) -> float:
         """Return the fraction of the returns' variance that the values explain; NaN if the returns are constant."""
@@ -248,23 +259,26 @@ class Rollout:
         return float(1 - np.var(self.returns - self.values) / variance) if variance else float("nan")
 
 
-def make_games(config: TrainConfig, reward: ShapedReward) -> BatchedGames:
+def make_games(config: TrainConfig, reward: ShapedReward | BordersReward) -> BatchedGames:
     """Create the games of one process, divided among the rule sets.
 
     Raises:
         TetrarchiaError: If a rollout does not fit into the memory of this machine.
     """
     actions = config.network_config.actions
-    needed = config.num_envs * (config.n_steps * (4 * SIZE + actions) + 4 * (4 * SIZE + batch.GAME.itemsize))
+    inputs = SIZE * (1 + (config.critic == "central"))
+    needed = config.num_envs * (config.n_steps * (4 * inputs + actions) + 4 * (4 * SIZE + batch.GAME.itemsize))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
     if needed > memory:
         raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, more than this machine has")
-    options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rules]
+    options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
     return BatchedGames(config.num_envs, options, reward=reward, actions=config.actions)
 
 
-def training_reward(config: TrainConfig) -> ShapedReward:
+def training_reward(config: TrainConfig) -> ShapedReward | BordersReward:
     """Return the reward at the beginning of a run."""
+    if config.reward == "borders":
+        return BordersReward(config.turn_discount, border=config.border_coef)
     return shaped_reward(config.turn_discount, config.shaping_coef)
 
 
@@ -273,13 +287,13 @@ def linear_schedule(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
-def mixed_precision(precision: str) -> AbstractContextManager[None]:
+def mixed_precision(precision: str, device_type: str = "cpu") -> AbstractContextManager[None]:
     """Return a context in which matrix products use bfloat16, if that is the precision; sums and weights stay in float32.
 
     Micikevicius et al., Mixed precision training (ICLR 2018); Kalamkar et al., A study of BFLOAT16 for deep learning training (2019).
     """
     context: AbstractContextManager[None] = torch.autocast(
-        "cpu",
+        device_type,
         torch.bfloat16,
         enabled=precision == "bfloat16",
         cache_enabled=False,  # cached weights would outlive their update
@@ -288,7 +302,10 @@ def mixed_precision(precision: str) -> AbstractContextManager[None]:
 
 
 def sample_actions(log_probs: Tensor) -> Tensor:
-    """Sample an action per row by inverse transform sampling, which is several times faster than `torch.multinomial`."""
+    """Sample an action per row by inverse transform sampling, which is several times faster than `torch.multinomial`.
+
+    Random numbers are drawn on the CPU, whose generator is saved with the run.
+    """
     sums = log_probs.double().exp().cumsum(dim=1)
-    points = torch.rand(len(sums), 1, dtype=torch.float64) * sums[:, -1:]
+    points = torch.rand(len(sums), 1, dtype=torch.float64).to(sums.device) * sums[:, -1:]
     return (sums > points).to(torch.uint8).argmax(dim=1)

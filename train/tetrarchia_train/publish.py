@@ -1,5 +1,5 @@
-"""Publication of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning curve;
-`python -m tetrarchia_train.publish RUN` saves its options and curve as a trial for docs/training.md.
+"""Publication of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning curve,
+and each run of a group as NAME/seed-N; `python -m tetrarchia_train.publish RUN` saves options and curve as a trial for docs/training.md.
 
 If the run started from the checkpoint that it replaces, the card describes both as one training: commands, timesteps, seconds and curve.
 """
@@ -15,10 +15,10 @@ from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import write_text_atomic
 from tetrarchia_train.checkpointing import FINAL_DIR, LATEST_DIR
-from tetrarchia_train.metrics import CURVE_FILE, Point, read_curve
+from tetrarchia_train.groups import group_runs
+from tetrarchia_train.metrics import CURVE_FILE, PUBLISHED_CURVE_FILE, Point, read_curve
 from tetrarchia_train.run import OPTIONS_FILE, RUNS
 
-PUBLISHED_CURVE_FILE = "curve.jsonl"
 TRIALS = Path(__file__).parents[2] / "docs" / "trials"
 Training = dict[str, Any]  # the entry "training" of a card
 
@@ -51,6 +51,29 @@ def publish(run: str, name: str, checkpoints: Path = CHECKPOINTS) -> Path:
     if curve:
         write_text_atomic(folder / PUBLISHED_CURVE_FILE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder
+
+
+def publish_group(group: str, name: str, checkpoints: Path = CHECKPOINTS) -> Path:
+    """Publish every run of a group, each as `publish` does, in the folder `name` with a checkpoint `seed-N` for each run.
+
+    Args:
+        group: The group's folder in `runs/`.
+        name: Name of the published group.
+        checkpoints: Folder of the published checkpoints.
+
+    Returns:
+        The folder of the published group.
+
+    Raises:
+        TetrarchiaError: If a run is not finished; nothing is published then.
+    """
+    runs = group_runs(RUNS / group)
+    for run in runs:
+        if not (run / FINAL_DIR).is_dir():
+            raise TetrarchiaError(f"group {group!r}: {run.name} is not finished")
+    for run in runs:
+        publish(f"{group}/{run.name}", f"{name}/{run.name}", checkpoints)
+    return checkpoints / name
 
 
 def _join_trainings(before: Training, after: Training) -> Training:
@@ -102,7 +125,7 @@ def main() -> None:
     try:
         match sys.argv[1:]:
             case [run, name]:
-                print(f"written: {publish(run, name)}")
+                print(f"written: {(publish_group if group_runs(RUNS / run) else publish)(run, name)}")
             case [run]:
                 print(f"written: {save_trial(run)}")
             case _:

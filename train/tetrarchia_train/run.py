@@ -1,6 +1,6 @@
 """A training run: demonstrations, behavior cloning, then PPO; each stage is saved in the run folder.
 
-With `rounds` a run consists of several such runs, one folder each (`expert_iteration.py`).
+With `rounds` a run consists of several such runs, one folder each (`expert_iteration.py`). A group is a folder of runs (`groups.py`).
 """
 
 import shlex
@@ -100,7 +100,7 @@ def _train(config: TrainConfig, folder: Path, stop_after: Stage, command: str) -
         exists = latest_dir(folder / RESUME_DIR) or (folder / round_name(1)).is_dir()
         if exists and environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0":  # after a failure torchrun runs the same command again
             raise TetrarchiaError(f"run {folder.name!r} already exists: continue it with --resume, or choose another name")
-        _write_options(folder, config, command)
+        write_options(folder, config, command)
         if config.rounds:
             return iterate(config, folder, lambda one, goal: _continue(one, goal, command, {}))
         return _run_stages(config, folder, command, stop_after)
@@ -111,10 +111,10 @@ def _resume(folder: Path, overrides: Mapping[str, Any]) -> Path:
     config = original.resumed(overrides)
     changed = [word for name, value in overrides.items() if name in RESUMABLE_FIELDS for word in option_words(name, value)]
     if changed:
-        command += f"; {shlex.join(['tetrarchia', 'train', '--resume', '--name', folder.name, *changed])}"
+        command += f"; {shlex.join(['tetrarchia', 'train', '--resume', '--name', folder.relative_to(RUNS).as_posix(), *changed])}"
     with run_lock(folder):
         if config.rounds:
-            _write_options(folder, config, command)
+            write_options(folder, config, command)
             return iterate(config, folder, lambda one, goal: _continue(one, goal, command, overrides))
         return _continue(config, folder, command, overrides)
 
@@ -128,7 +128,7 @@ def _continue(config: TrainConfig, folder: Path, command: str, overrides: Mappin
             raise TetrarchiaError(
                 f"total_timesteps must be at least {counters.timesteps}, which the run has already played; got {config.total_timesteps}"
             )
-    _write_options(folder, config, command)
+    write_options(folder, config, command)
     return _run_stages(config, folder, command, "ppo")
 
 
@@ -181,6 +181,7 @@ def train_ppo(
         learner.pretrain_critic(lambda progress: bar.update(task, completed=100 * progress))
 
     task = bar.add_task("PPO", total=1.0)
+    bar.update(task, completed=learner.progress)
     with _tensorboard(folder) as log, _stop_on_signal() as stop_requested:
         if learner.timesteps == 0:
             _evaluate(learner, folder, log)
@@ -198,7 +199,7 @@ def train_ppo(
     checkpoint = folder / (LATEST_DIR if stopped else FINAL_DIR)
     _save(learner, checkpoint, command)
     if stopped and is_rank_zero():
-        name = folder.name if folder.parent.name == RUNS.name else folder.parent.name  # a round is in the folder of its run
+        name = folder.relative_to(RUNS).parts[0] if folder.is_relative_to(RUNS) else folder.name  # of the group, or the run of a round
         print(f"stopped after {learner.timesteps} timesteps; to continue: tetrarchia train --resume --name {name}")
     return checkpoint
 
@@ -276,7 +277,8 @@ def _stop_on_signal() -> Iterator[Callable[[], bool]]:
         restore()
 
 
-def _write_options(folder: Path, config: TrainConfig, command: str) -> None:
+def write_options(folder: Path, config: TrainConfig, command: str) -> None:
+    """Write the configuration and the command line of a run into its folder."""
     write_text_atomic(folder / OPTIONS_FILE, yaml.safe_dump({**config.as_data(), "command": command}, sort_keys=False))
 
 

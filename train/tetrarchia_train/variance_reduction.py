@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from tetrarchia_agents.chance_samples import play_again
 from tetrarchia_env import batch
 from tetrarchia_env.envs.batched_games import BatchedGames
-from tetrarchia_env.envs.rewards import ShapedReward
+from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
 Actions = NDArray[np.int64]
-ValueFn = Callable[[Floats], Floats]  # observations to values
+ValueFn = Callable[[batch.Games, Floats], Floats]  # positions and observations to values
 DICE_STRIDE = np.uint64(0x9E3779B97F4A7C15)  # between the RNG states of the copies
 
 
@@ -36,16 +36,17 @@ class ControlVariate:
     """
 
     batched: BatchedGames
-    reward: ShapedReward
+    reward: ShapedReward | BordersReward
     samples: int
     value_fn: ValueFn
 
-    def corrections(self, before: batch.Games, actions: Actions) -> Amounts:
+    def corrections(self, before: batch.Games, actions: Actions, after: batch.Games) -> Amounts:
         """Return the corrections to add to the rewards of the last step.
 
         Args:
             before: The games before the step.
             actions: The action of each game.
+            after: The games after the step, finished ones as they ended.
 
         Returns:
             One correction per game; 0 if the step rolled no dice.
@@ -54,15 +55,13 @@ class ControlVariate:
         rolled = np.flatnonzero(self.batched.games["dice"] != before["dice"])
         if not self.samples or not len(rolled):
             return corrections
-        games, reward = self.batched, self.reward
         copies = resample_chance(before[rolled], actions[rolled], self.samples)
-        values = position_values(
-            np.concatenate([games.obs[rolled], batch.observe(copies)]),
-            reward.shaping_coef * np.concatenate([reward.potential(games.games[rolled]), reward.potential(copies)]),
-            np.concatenate([reward.terminal(games.episodes[rolled]), reward.terminal(copies)]),
-            np.concatenate([games.episodes["ended"][rolled] != 0, batch.is_over(copies)]),
-            self.value_fn,
-        )
+        positions = np.concatenate([after[rolled], copies])
+        obs = np.concatenate([self.batched.obs[rolled], batch.observe(copies)])
+        values = self.reward.last_step(positions, np.concatenate([rolled, np.repeat(rolled, self.samples)]))
+        running = ~batch.is_over(positions)
+        if running.any():
+            values[running] += self.value_fn(positions[running], obs[running])
         actual, others = values[: len(rolled)], values[len(rolled) :].reshape(len(rolled), -1)
         corrections[rolled] = (actual + others.sum(axis=1)) / (1 + self.samples) - actual
         return corrections
@@ -72,11 +71,3 @@ def resample_chance(before: batch.Games, actions: Actions, samples: int) -> batc
     """Return each game after its action, `samples` times with other dice; the copies of one game are adjacent."""
     others = before["dice"][:, np.newaxis] + DICE_STRIDE * np.arange(1, samples + 1, dtype=np.uint64)
     return play_again(before, actions, batch.rng_states(others.ravel()).reshape(others.shape))
-
-
-def position_values(obs: Floats, potentials: Amounts, terminal: Amounts, over: NDArray[np.bool_], value_fn: ValueFn) -> Amounts:
-    """Return the value of each position: the terminal reward of a finished game, else the potential plus the critic's value."""
-    values, running = terminal.copy(), ~over
-    if running.any():
-        values[running] = potentials[running] + value_fn(obs[running])
-    return values

@@ -104,6 +104,7 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
     yield Row("Gymnasium", rate(gymnasium_env(), effort), "steps/s")
     yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
     yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")
+    yield Row("parallel, parallel_env", rate(parallel(tetrarchia_v0.parallel_env()), effort), "steps/s")
     if find_spec("resvg_py"):
         yield Row("pictures, 900 px", rate(pictures(), effort), "frames/s")
     for agent, games in {"random": effort.games // 2, "planner": effort.games // 20}.items():
@@ -199,6 +200,21 @@ def aec(env: Any) -> PlaySteps:
             obs, _, terminated, truncated, info = env.last()
             mask = obs["action_mask"] if "action_mask" in obs else info["action_mask"]
             env.step(None if terminated or truncated else random_action(rng, mask))
+            steps += 1
+        return steps
+
+    return play
+
+
+def parallel(env: Any) -> PlaySteps:
+    """Play one random game in our PettingZoo parallel environment; a step is one decision of the acting agent."""
+    rng = random.Random(1)
+
+    def play() -> int:
+        observations, _ = env.reset(seed=rng.getrandbits(31))
+        steps = 0
+        while env.agents:
+            observations, *_ = env.step({agent: random_action(rng, obs["action_mask"]) for agent, obs in observations.items()})
             steps += 1
         return steps
 

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tetrarchia_agents.registry import AGENTS
 from tetrarchia_env import variants
+from tetrarchia_env.errors import TetrarchiaError
 
 if TYPE_CHECKING:
     from tetrarchia_env.agent import Agent
@@ -24,6 +25,7 @@ LEVELS = {"4211": "the normal level", "4200": "the beginners' level"}
 
 VARIANTS = {variant.name: variant.help for variant in variants.VARIANTS}
 MODULES = {module.name: module.help for module in variants.MODULES}
+TASKS = {name: task.help for name, task in variants.TASKS.items()}
 
 SCENARIOS = {  # R12
     "carausian_revolt": "a Rebel in BRITANNIA, and Pirates in the Atlantic",
@@ -89,11 +91,32 @@ Scenario = Annotated[
     str | None,
     typer.Option(help=f"One of {', '.join(SCENARIOS)}", rich_help_panel=GAME, autocompletion=complete_one(lambda: SCENARIOS)),
 ]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        help=f"A named set-up instead of a level, from easy to hard: {', '.join(TASKS)}",
+        rich_help_panel=GAME,
+        autocompletion=complete_one(lambda: TASKS),
+    ),
+]
+Revolts = Annotated[
+    str | None,
+    typer.Option(
+        help="Number of initial Revolts, 0 to 6; of several, comma-separated, each game draws one; default: 6", rich_help_panel=GAME
+    ),
+]
+Secured = Annotated[
+    str | None,
+    typer.Option(
+        help="Number of borders secured at the start, 0 to 5; of several, comma-separated, each game draws one; default: 0",
+        rich_help_panel=GAME,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed and actions reproduce the game", rich_help_panel=GAME)]
 Agents = Annotated[
     str,
     typer.Option(
-        help="Agents, comma-separated: one for all Emperors, or one for each of two to four players: planner,random",
+        help="Agents, comma-separated: one for all Emperors, or one for each of two to four players, e.g. planner,random",
         rich_help_panel=PLAYERS,
         autocompletion=complete_agents,
     ),
@@ -116,11 +139,29 @@ def split_list(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")] if text else []
 
 
-def game_options(level: str | None, variants: str, modules: str, scenario: str | None) -> "Options":
+def head_start(revolts: str | None, secured: str | None) -> dict[str, Any]:
+    """Return the arguments `revolts` and `secured` of a game, if they are given on the command line (R2.8)."""
+    given = {name: text for name, text in (("revolts", revolts), ("secured", secured)) if text is not None}
+    for name, text in given.items():
+        if not all(number.strip().isdecimal() for number in text.split(",")):
+            raise TetrarchiaError(f"{name} must be a number, or several separated by commas; got {text!r}")
+    return {name: [int(number) for number in text.split(",")] if "," in text else int(text) for name, text in given.items()}
+
+
+def game_options(
+    level: str | None,
+    variants: str,
+    modules: str,
+    scenario: str | None,
+    task: str | None = None,
+    revolts: str | None = None,
+    secured: str | None = None,
+) -> "Options":
     """Return the options of a game as they are given on the command line."""
     from tetrarchia_env.options import Options
 
-    return Options(level=level, variants=split_list(variants), modules=split_list(modules), scenario=scenario)
+    rules = {"variants": split_list(variants), "modules": split_list(modules), "scenario": scenario}
+    return Options.of(level=level, task=task, **rules, **head_start(revolts, secured))
 
 
 def warn_untrained(agents: "Iterable[Agent]", options: "Options") -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,12 +14,16 @@ from tetrarchia_app.cli.arguments import (
     PLAYERS,
     Agents,
     Modules,
+    Revolts,
     Scenario,
+    Secured,
+    Task,
     Variants,
     all_levels,
     complete_agents,
     complete_list,
     game_options,
+    head_start,
     split_list,
     warn_untrained,
 )
@@ -29,6 +33,7 @@ from tetrarchia_env.messages import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tetrarchia_eval.groups import Group
     from tetrarchia_eval.match import MatchSpec
 
 PANEL = "Measure and train"
@@ -38,6 +43,7 @@ EXAMPLES = (
     "tetrarchia eval --agents planner,random --players 2 --scenario danube_wars",
     "tetrarchia eval --agents greedy --level rulebook --games 20 --plot sweep.png",
     "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
+    "tetrarchia eval --group mine --group other --level 4200,4211 --games 1000",
     "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
 )
 GAMES = "Games and seeds"  # panel of the help
@@ -53,7 +59,7 @@ def eval_(
     level: Annotated[
         str | None,
         typer.Option(
-            help="Levels, separated by commas; rulebook: its 81 levels; every: all 256",
+            help="Levels, comma-separated; rulebook: its 81 levels; every: all 256",
             rich_help_panel=GAME,
             autocompletion=complete_list(lambda: LEVEL_SETS | all_levels()),
         ),
@@ -61,7 +67,12 @@ def eval_(
     variants: Variants = "",
     modules: Modules = "",
     scenario: Scenario = None,
-    fixed_setup: Annotated[bool, typer.Option("--fixed-setup", help="Place the first Revolts in province 3", rich_help_panel=GAME)] = False,
+    task: Task = None,
+    revolts: Revolts = None,
+    secured: Secured = None,
+    fixed_setup: Annotated[
+        bool, typer.Option("--fixed-setup", help="Place the initial Revolts in province 3 of each region", rich_help_panel=GAME)
+    ] = False,
     max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
     agents: Agents = "planner",
     players: Annotated[
@@ -75,8 +86,21 @@ def eval_(
             autocompletion=complete_agents,
         ),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Evaluate a group of training runs: a name in runs/, a shipped group or a folder; may be repeated to compare groups",
+            rich_help_panel=PLAYERS,
+            metavar="NAME",
+        ),
+    ] = None,
     cross_play: Annotated[
-        bool, typer.Option("--cross-play", help="Combine each agent with each other, as pairs and as ad hoc teams", rich_help_panel=PLAYERS)
+        bool,
+        typer.Option(
+            "--cross-play",
+            help="Combine every two agents, as pairs and as ad hoc teams; with --group: every two runs of a group",
+            rich_help_panel=PLAYERS,
+        ),
     ] = False,
     games: Annotated[int | None, typer.Option(help="Games per level; default: 100, or 20 with --verify", rich_help_panel=GAMES)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the first game; the others follow", rich_help_panel=GAMES)] = 0,
@@ -98,7 +122,7 @@ def eval_(
     ] = None,
     table: Annotated[Path | None, typer.Option(help="Write all figures to a .md, .csv or .json file", rich_help_panel=OUTPUT)] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw bars, heat maps or matrices into a .png or .svg file", rich_help_panel=OUTPUT)
+        Path | None, typer.Option(help="Draw bars, heat maps, matrices or learning curves into a .png or .svg file", rich_help_panel=OUTPUT)
     ] = None,
     report: Annotated[
         Path | None,
@@ -106,7 +130,7 @@ def eval_(
     ] = None,
     verify: Annotated[
         Path | None,
-        typer.Option(help="Play the first games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
+        typer.Option(help="Play some games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
     ] = None,
 ) -> None:
     """Play many seeded games and show win rates with intervals; compare agents on the same seeds.
@@ -130,6 +154,7 @@ def eval_(
 
     from tetrarchia_eval.arena import Arena, match_spec
     from tetrarchia_eval.console import show, show_progress
+    from tetrarchia_eval.groups import GroupReport, find_group
     from tetrarchia_eval.match import file_name, parse_levels
     from tetrarchia_eval.plots import check_plot, save
     from tetrarchia_eval.ray_workers import cluster_address, load_ray, ray_workers
@@ -148,7 +173,15 @@ def eval_(
         check_plot(plot)
     if cross_play and (against or players is not None):
         raise TetrarchiaError("cross-play has its own line-ups: give neither against nor players")
-    line_ups = _cross_play_line_ups(agents) if cross_play else _rival_line_ups([agents, *(against or ())], players)
+    groups = {one.name: one for one in map(find_group, group or ())}
+    if group and (given & {"agents", "against", "players"} or len(groups) < len(group)):
+        raise TetrarchiaError("group has its own line-ups: give neither agents, against nor players, and no two groups of the same name")
+    if groups:
+        line_ups = {name: team for one in groups.values() for name, team in one.line_ups(cross_play).items()}
+    elif cross_play:
+        line_ups = _cross_play_line_ups(agents)
+    else:
+        line_ups = _rival_line_ups([agents, *(against or ())], players)
     cache = AgentCache()
     specs = {
         name: match_spec(
@@ -161,6 +194,8 @@ def eval_(
             variants=split_list(variants),
             modules=split_list(modules),
             scenario=scenario,
+            task=task,
+            **head_start(revolts, secured),
             fixed_setup=fixed_setup,
             max_turns=max_turns,
             cache=cache,
@@ -168,7 +203,7 @@ def eval_(
         for name, team in line_ups.items()
     }
     warn_untrained([cache.agent(name) for spec in specs.values() for name in spec.agents], game_options(None, variants, modules, scenario))
-    paths = _result_paths(specs, out, has_kinds=cross_play)
+    paths = _result_paths(specs, out, has_folders=cross_play or bool(groups))
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)
     files = {name: ResultFile.open(specs[name], path) for name, path in paths.items()}
@@ -193,7 +228,11 @@ def eval_(
             raise
 
     # Show and write the results.
-    summary = CrossPlayReport(matches) if cross_play else ComparisonReport(matches)
+    summary: GroupReport | CrossPlayReport | ComparisonReport
+    if groups:
+        summary = GroupReport(matches, {name: _learning_curves(one) for name, one in groups.items()})
+    else:
+        summary = CrossPlayReport(matches) if cross_play else ComparisonReport(matches)
     for part in summary.parts():
         show(part)
     if table:
@@ -210,6 +249,15 @@ def eval_(
     else:
         status = "already complete" if len(complete) == len(files) else "saved"
         print(f"{status}: {len(paths)} files in {printable(os.path.commonpath([path.parent for path in paths.values()]))}")
+
+
+def _learning_curves(group: "Group") -> "dict[str, list[Any]]":
+    """Return the learning curve of each run of a group, from its run folder or its published checkpoint."""
+    from tetrarchia_agents.cards import find_checkpoint
+    from tetrarchia_train.metrics import CURVE_FILE, PUBLISHED_CURVE_FILE, read_curve
+
+    folders = {run: find_checkpoint(agent.removeprefix("ppo:")) for run, agent in group.agents.items()}
+    return {run: read_curve(folder / PUBLISHED_CURVE_FILE) or read_curve(folder.parent / CURVE_FILE) for run, folder in folders.items()}
 
 
 def _check_only(given: set[str], allowed: set[str], option: str) -> None:
@@ -248,13 +296,13 @@ def _cross_play_line_ups(agents: str) -> dict[str, str]:
     return {f"{kind}/{team.label}": ",".join(team.agents) for kind, some in teams.items() for team in some}
 
 
-def _result_paths(specs: "Mapping[str, MatchSpec]", out: Path | None, has_kinds: bool) -> dict[str, Path]:
+def _result_paths(specs: "Mapping[str, MatchSpec]", out: Path | None, has_folders: bool) -> dict[str, Path]:
     """Return the result file of each line-up, all different.
 
     Args:
         specs: Matches by name.
         out: File of a single line-up, or folder of several; None for files in the default folder.
-        has_kinds: Whether the names begin with the kind of cross-play, which is then a folder.
+        has_folders: Whether the names begin with the kind of cross-play or the group, which is then a folder.
     """
     from tetrarchia_env.files import check_parent_dir
     from tetrarchia_eval.match import default_file_name, file_name
@@ -271,7 +319,7 @@ def _result_paths(specs: "Mapping[str, MatchSpec]", out: Path | None, has_kinds:
     paths: dict[str, Path] = {}
     owners: dict[Path, str] = {}
     for name in specs:
-        *folder, label = name.split("/", maxsplit=1) if has_kinds else [name]
+        *folder, label = name.split("/", maxsplit=1) if has_folders else [name]
         path = Path(out, *folder, f"{file_name(label)}.jsonl")
         if path in owners:  # names that differ only in characters that a file name cannot have
             raise TetrarchiaError(f"out: {owners[path]} and {name} have the same file {path}: use different folders")

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS, all_levels, complete_one
+from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, TASKS, VARIANTS, all_levels, complete_one
 
 PANEL = "Help and diagnostics"
 EXAMPLES = (
@@ -28,7 +28,7 @@ DIGITS = (
 def levels(
     level: Annotated[str | None, typer.Argument(help="A level to describe, such as 4211", autocompletion=complete_one(all_levels))] = None,
 ) -> None:
-    """Explain the four digits of a level and list variants, modules and scenarios, or describe one level."""
+    """Explain the four digits of a level and list variants, modules, scenarios and tasks, or describe one level."""
     console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, markup=False)
     if level is not None:
         console.print(level_in_words(level))
@@ -46,6 +46,7 @@ def levels(
         "--variants, comma-separated": VARIANTS,
         "--modules, comma-separated": MODULES,
         "--scenario": SCENARIOS,
+        "--task": TASKS,
     }.items():
         console.print(f"\n{title}")
         table = Table(box=None, show_header=False, pad_edge=True)

@@ -10,8 +10,11 @@ from tetrarchia_app.cli.arguments import (
     Agents,
     Level,
     Modules,
+    Revolts,
     Save,
     Scenario,
+    Secured,
+    Task,
     Variants,
     complete_list,
     game_options,
@@ -38,7 +41,10 @@ def play(
     variants: Variants = "",
     modules: Modules = "",
     scenario: Scenario = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; a new game each time by default", rich_help_panel=GAME)] = None,
+    task: Task = None,
+    revolts: Revolts = None,
+    secured: Secured = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; default: a different game each time", rich_help_panel=GAME)] = None,
     agents: Agents = "random",
     emperors: Annotated[
         str,
@@ -60,7 +66,7 @@ def play(
 
     check_output_paths(save)
     yours, seed = parse_emperors(emperors), secrets.randbelow(2**32) if seed is None else seed
-    options = game_options(level, variants, modules, scenario)
+    options = game_options(level, variants, modules, scenario, task, revolts, secured)
     game = Game.from_options(options, seed)
     print(f"You play {', '.join(yours)}. Seed: {seed}. Type ? for help.")
     policy = game_policy(agents, options)

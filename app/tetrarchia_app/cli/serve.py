@@ -38,7 +38,7 @@ def serve(
     host: Annotated[str, typer.Option(help=HOST_HELP)] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 chooses a free one", min=0, max=65535)] = 8400,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser")] = True,
-    agents: Annotated[str, typer.Option(help="Additional agents, separated by commas, e.g. ppo:runs/mine/final")] = "",
+    agents: Annotated[str, typer.Option(help="Additional agents to offer, comma-separated, e.g. ppo:runs/mine/final")] = "",
     state: Annotated[Path | None, typer.Option(help=STATE_HELP)] = None,
     keep: Annotated[float, typer.Option(help="Minutes that a finished game is kept after the last page was closed", min=0)] = 60.0,
     study: Annotated[Path | None, typer.Option(help="Folder in which games of consenting players are kept for research")] = None,

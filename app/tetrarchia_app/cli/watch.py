@@ -5,10 +5,13 @@ from tetrarchia_app.cli.arguments import (
     Level,
     Modules,
     Render,
+    Revolts,
     Save,
     Scenario,
+    Secured,
     Seed,
     Speed,
+    Task,
     Variants,
     Video,
     game_options,
@@ -31,6 +34,9 @@ def watch(
     variants: Variants = "",
     modules: Modules = "",
     scenario: Scenario = None,
+    task: Task = None,
+    revolts: Revolts = None,
+    secured: Secured = None,
     seed: Seed = 0,
     agents: Agents = "random",
     speed: Speed = 2.0,
@@ -43,7 +49,7 @@ def watch(
     from tetrarchia_env.game import Game
 
     check_presentation(speed, render, video, save)
-    options = game_options(level, variants, modules, scenario)
+    options = game_options(level, variants, modules, scenario, task, revolts, secured)
     game = Game.from_options(options, seed)
     if render == "browser":
         in_browser(game, agents, video or save, speed)
