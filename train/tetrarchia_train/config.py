@@ -85,13 +85,17 @@ class TrainOptions:
     levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
     focus_share: Annotated[Fraction, _games("Fraction of games at the levels of --focus.")] = 0.0
-    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`; `tetrarchia levels` lists them.", show_default=False)] = ""
+    task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`; `tetrarchia levels` lists them.", show_default=False)] = (
+        ""
+    )
     revolts: Annotated[str, _games("Numbers of initial Revolts, 0 to 6; each game draws one.", metavar="N,N")] = "6"
     secured: Annotated[str, _games("Numbers of borders secured at the start, 0 to 5; each game draws one.", metavar="N,N")] = "0"
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
-    actions: Annotated[Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")] = "base"
+    actions: Annotated[
+        Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
+    ] = "base"
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2

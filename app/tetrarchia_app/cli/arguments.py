@@ -94,17 +94,22 @@ Scenario = Annotated[
 Task = Annotated[
     str | None,
     typer.Option(
-        help=f"A named set-up instead of a level, from easy to hard: {', '.join(TASKS)}", rich_help_panel=GAME, autocompletion=complete_one(lambda: TASKS)
+        help=f"A named set-up instead of a level, from easy to hard: {', '.join(TASKS)}",
+        rich_help_panel=GAME,
+        autocompletion=complete_one(lambda: TASKS),
     ),
 ]
 Revolts = Annotated[
     str | None,
-    typer.Option(help="Number of initial Revolts, 0 to 6; of several, comma-separated, each game draws one; default: 6", rich_help_panel=GAME),
+    typer.Option(
+        help="Number of initial Revolts, 0 to 6; of several, comma-separated, each game draws one; default: 6", rich_help_panel=GAME
+    ),
 ]
 Secured = Annotated[
     str | None,
     typer.Option(
-        help="Number of borders secured at the start, 0 to 5; of several, comma-separated, each game draws one; default: 0", rich_help_panel=GAME
+        help="Number of borders secured at the start, 0 to 5; of several, comma-separated, each game draws one; default: 0",
+        rich_help_panel=GAME,
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed and actions reproduce the game", rich_help_panel=GAME)]

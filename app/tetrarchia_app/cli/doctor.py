@@ -88,7 +88,9 @@ class Report:
 
 
 def doctor(
-    compile_only: Annotated[bool, typer.Option("--compile", help="Only compile the rules and the search, so that no later command has to")] = False,
+    compile_only: Annotated[
+        bool, typer.Option("--compile", help="Only compile the rules and the search, so that no later command has to")
+    ] = False,
 ) -> None:
     """Check the installation: versions, compiled code, a game, rendering, optional packages and checkpoints.
 

@@ -70,7 +70,9 @@ def eval_(
     task: Task = None,
     revolts: Revolts = None,
     secured: Secured = None,
-    fixed_setup: Annotated[bool, typer.Option("--fixed-setup", help="Place the initial Revolts in province 3 of each region", rich_help_panel=GAME)] = False,
+    fixed_setup: Annotated[
+        bool, typer.Option("--fixed-setup", help="Place the initial Revolts in province 3 of each region", rich_help_panel=GAME)
+    ] = False,
     max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
     agents: Agents = "planner",
     players: Annotated[

@@ -39,7 +39,11 @@ def replay(
     html: Annotated[Path | None, typer.Option(help="Write a web page of the game: game.html", rich_help_panel=OUTPUT)] = None,
     analyse: Annotated[
         str | None,
-        typer.Option(help="Add this agent's analysis of the game to the page of --html, e.g. ppo", rich_help_panel=OUTPUT, autocompletion=complete_agents),
+        typer.Option(
+            help="Add this agent's analysis of the game to the page of --html, e.g. ppo",
+            rich_help_panel=OUTPUT,
+            autocompletion=complete_agents,
+        ),
     ] = None,
 ) -> None:
     """Check every step of a replay file and show the game: in the terminal, a window or the browser, as a video or as a web page."""
