@@ -1,31 +1,46 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
 Writes docs/results.md, training.md, analysis.md, model_cards.md, README.md, the plots of these pages and the checkpoints' cards;
-`make results` runs it. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out
-of date.
+`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs. With `--check`
+nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
 """
 
 import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints
+from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints, shipped_group_runs
 from tetrarchia_agents.network import make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.files import write_text_atomic
+from tetrarchia_eval.groups import learning_curve_plots
 from tetrarchia_eval.match import team_label
-from tetrarchia_eval.page import SECTIONS, fill, headline_agents, load_results, section_results, seeds, win_rate_table, write_report
+from tetrarchia_eval.page import (
+    GROUPS,
+    SECTIONS,
+    Matches,
+    fill,
+    group_parts,
+    headline_agents,
+    load_results,
+    marked,
+    section_results,
+    seeds,
+    win_rate_table,
+    write_report,
+)
 from tetrarchia_eval.plots import curves, save
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.metrics import read_curve
-from tetrarchia_train.publish import PUBLISHED_CURVE_FILE, TRIALS
+from tetrarchia_train.metrics import PUBLISHED_CURVE_FILE, read_curve
+from tetrarchia_train.publish import TRIALS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -33,6 +48,7 @@ RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json
 AGENT = "ppo"  # the agent of the checkpoints
 CARD_LEVELS = ("4200", "4211", "4222")
 TIMED_PRESETS = ("ppo", "ppo-more")
+AXES = ("timesteps", "minutes")  # of the learning curves of groups
 NOTE = "note.txt"  # in the folder of a trial with other code: what was different
 TRIED_OPTIONS = (
     "chance_samples",
@@ -81,7 +97,13 @@ def texts() -> dict[Path, str]:
         },
         ROOT / "README.md": {"results": readme_table()},
     }
-    return {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()} | cards()
+    pages = {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()}
+    groups = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()}
+    for path in sorted(DOCS.glob("*.md")):
+        text = pages.get(path) or path.read_text(encoding="utf-8")
+        if marked(text, groups):
+            pages[path] = fill(text, marked(text, groups), path.name)
+    return pages | cards()
 
 
 def table(head: str, columns: str, rows: Iterable[str]) -> str:
@@ -89,21 +111,26 @@ def table(head: str, columns: str, rows: Iterable[str]) -> str:
     return "\n".join([f"| {head} |", f"|{columns}|", *(f"| {row} |" for row in rows)])
 
 
+@cache
+def results() -> dict[str, Matches]:
+    """Return the result files by folder."""
+    return load_results(RESULTS)
+
+
 # --- README.md and cards, from results/ ---
 
 
 def readme_table() -> str:
     """Return the win rates of the most important agents at the standard levels, and the seeds."""
-    matches = load_results(RESULTS)["main"]
-    results = section_results(SECTIONS[0], matches)
-    return f"{win_rate_table(results, headline_agents(results)).markdown()}\n{seeds(matches).capitalize()}."
+    matches = results()["main"]
+    rates = section_results(SECTIONS[0], matches)
+    return f"{win_rate_table(rates, headline_agents(rates)).markdown()}\n{seeds(matches).capitalize()}."
 
 
 def cards() -> dict[Path, str]:
     """Return each checkpoint's card with its results by level or scenario."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
-    results = load_results(RESULTS)
-    for match in (results["main"] | results["scenarios"]).values():
+    for match in [match for folder in ("main", "scenarios", GROUPS) for match in results()[folder].values()]:
         agent, *options = team_label(match.spec.agents).split(":")
         name = (options or [AGENT])[0].removeprefix("checkpoint=")
         if agent != AGENT or len(options) > 1 or "=" in name:  # another agent, or with search
@@ -114,7 +141,7 @@ def cards() -> dict[Path, str]:
             rate = wilson(won, len(games))
             place = match.spec.set_up or level
             found[name][place] = {"games": len(games), "won": won, "low": round(rate.low, 4), "high": round(rate.high, 4)}
-    new = {name: read_card(CHECKPOINTS / name) | {"results": found[name]} for name in shipped_checkpoints()}
+    new = {name: read_card(CHECKPOINTS / name) | {"results": found[name]} for name in (*shipped_checkpoints(), *shipped_group_runs())}
     return {CHECKPOINTS / name / CARD: json.dumps(card, indent=1) + "\n" for name, card in new.items()}
 
 
@@ -193,7 +220,7 @@ def win_rate(point: Point, place: str, games: int) -> Estimate:
 
 
 def draw_learning_curves() -> None:
-    """Write win rates against minutes of PPO for each trained checkpoint."""
+    """Write win rates against minutes of PPO for each trained checkpoint, and of each group against timesteps and minutes."""
     PLOTS.mkdir(parents=True, exist_ok=True)
     for name in trained_checkpoints():
         points = list(learning_curve(name))
@@ -201,6 +228,24 @@ def draw_learning_curves() -> None:
         lines = {level: [(minutes, win_rate(point, level, games)) for minutes, point, games in points] for level in levels}
         games = " and ".join(f"{count:,}" for count in sorted({games for _, _, games in points}))
         save(curves(f"Learning curve of {name}: {games} games per level", lines, "minutes of PPO"), PLOTS / f"{name}.svg")
+    for name, runs in group_curves().items():
+        for axis, plot in learning_curve_plots(name, runs).items():
+            save(plot, PLOTS / f"{name}-{axis}.svg")
+
+
+def group_curves() -> dict[str, dict[str, list[Point]]]:
+    """Return the learning curve of each run of the shipped groups."""
+    found: dict[str, dict[str, list[Point]]] = {}
+    for name in shipped_group_runs():
+        group, _, run = name.partition("/")
+        found.setdefault(group, {})[run] = read_curve(CHECKPOINTS / name / PUBLISHED_CURVE_FILE)
+    return found
+
+
+def group_curve_images() -> str:
+    """Return the images of the learning curves of the shipped groups."""
+    images = [f"![Learning curves of {name}, {axis}](pictures/training/{name}-{axis}.svg)" for name in group_curves() for axis in AXES]
+    return "\n".join(images)
 
 
 def learning_curve(name: str) -> Iterator[tuple[float, Point, int]]:

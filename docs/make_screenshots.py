@@ -16,7 +16,7 @@ from helpers.browser import Browser, browser
 from helpers.random_games import beside_a_revolt
 from helpers.room_page import DESKTOP, PHONE, ask_coach, open_page, wait_for_choices
 from helpers.web_server import Server, serving
-from tetrarchia_app.cli.serve import analysis_workers
+from tetrarchia_app.cli.serve import make_coach
 from tetrarchia_env.notation import replay_data
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -36,6 +36,13 @@ def phone(server: Server, page: Browser) -> None:
     open_room(server, page, PHONE)
     page.click("#zoom")
     page.run("scrollTo(0, 0)")
+
+
+def rules(server: Server, page: Browser) -> None:
+    """Show the rules panel."""
+    open_page(page, server.origin + server.create_room("player 1", "ppo", "ppo", "ppo", seed=11), DESKTOP)
+    wait_for_choices(page)
+    page.click("#rules-button")
 
 
 def open_room(server: Server, page: Browser, size: tuple[int, int]) -> None:
@@ -63,7 +70,12 @@ def run_command(*arguments: str) -> None:
     subprocess.run([Path(sys.executable).with_name("tetrarchia"), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-PICTURES: dict[str, Callable[[Server, Browser], None]] = {"play_attack": attack, "play_phone": phone, "analysis": analysis}
+PICTURES: dict[str, Callable[[Server, Browser], None]] = {
+    "play_attack": attack,
+    "play_phone": phone,
+    "play_rules": rules,
+    "analysis": analysis,
+}
 
 
 def take_screenshot(page: Browser, name: str) -> None:
@@ -81,7 +93,7 @@ def main() -> None:
     """Take all screenshots."""
     with TemporaryDirectory() as folder:
         temporary = Path(folder)
-        with serving(temporary / "rooms", ("ppo",), **analysis_workers("ppo")) as server, browser(temporary / "profile") as page:
+        with serving(temporary / "rooms", ("ppo",), coach=make_coach("ppo")) as server, browser(temporary / "profile") as page:
             for name, show in PICTURES.items():
                 page.reset(server.origin)
                 show(server, page)

@@ -40,4 +40,12 @@ play --agents ppo:candidates=32 --level 5300 --games 1000 --out results/main/can
 for candidates in 1 4 8 16 64; do
   play --agents ppo:candidates=$candidates --level 4222 --games 1000 --out results/ladder/candidates-$candidates.jsonl
 done
+# Groups of runs, with every pair of runs of a group.
+groups=()
+for run in checkpoints/*/seed-1; do
+  if [ -d "$run" ]; then groups+=(--group "$(basename "$(dirname "$run")")"); fi
+done
+if [ ${#groups[@]} -gt 0 ]; then
+  play "${groups[@]}" --cross-play --level 5300,4200,4211,4222 --games 1000 --out results/groups
+fi
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay

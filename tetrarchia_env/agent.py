@@ -5,6 +5,7 @@ receives; an agent of another kind (for example one that receives observations i
 and nowhere else.
 """
 
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -108,7 +109,17 @@ def agent_streams(seeds: Seeds, agents_seed: int = 0) -> RngStates:
         seeds: The seed of each game.
         agents_seed: The seed of the agents' randomness, the same for all games of a run.
     """
-    return rng_states(seed_array(seeds)) ^ rng_states(rng_states(seed_array(agents_seed)))
+    return rng_states(seed_array(seeds)) ^ _stream_offset(agents_seed)
+
+
+def agent_streams_of_rngs(rngs: RngStates) -> RngStates:
+    """Return the `agent_streams` of games that began with these RNG states, with the agents' seed 0."""
+    return rngs ^ _stream_offset(0)
+
+
+@cache
+def _stream_offset(agents_seed: int) -> RngStates:
+    return rng_states(rng_states(seed_array(agents_seed)))
 
 
 def agent_rngs(streams: RngStates, decisions: NDArray[np.int64]) -> RngStates:

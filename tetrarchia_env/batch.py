@@ -52,7 +52,7 @@ def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
     return games, masks
 
 
-def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
+def reset(games: Games, options: Options, seeds: Seeds, masks: Masks, lineups: int = 0) -> NDArray[np.int64]:
     """Restart these games in place.
 
     Args:
@@ -60,11 +60,17 @@ def reset(games: Games, options: Options, seeds: Seeds, masks: Masks) -> None:
         options: The rules of all these games.
         seeds: One seed for each game.
         masks: Receives the legal actions, one row for each game.
+        lineups: The length of the list from which each game draws its partners; 0 draws nothing.
+
+    Returns:
+        The number of each game's partners in that list, 0 without one.
     """
     check_games(games)
     check_masks(masks, len(games))
     rngs = rng_states(seed_array(seeds, len(games)))
-    _begin(games, set_ups([options]), rngs, masks)
+    drawn = np.zeros(len(games), dtype=np.int64)
+    _begin(games, set_ups([options], lineups), rngs, masks, drawn)
+    return drawn
 
 
 class SetUps(NamedTuple):
@@ -77,10 +83,11 @@ class SetUps(NamedTuple):
     first: NDArray[np.int64]  # for each set, where its levels, revolts and secured begin, shape (n, 3)
     last: NDArray[np.int64]  # and where they end
     draws: NDArray[np.bool_]  # whether each of them is a list to draw from; the draw is an RNG step even for a list of one
+    lineups: int  # the length of the list of partners to draw from; 0: no list
 
 
-def set_ups(options: Sequence[Options]) -> SetUps:
-    """Return the table of set-ups of these sets of rules, for `begin_game`."""
+def set_ups(options: Sequence[Options], lineups: int = 0) -> SetUps:
+    """Return the table of set-ups of these sets of rules, for `begin_game`; `lineups` as for `reset`."""
     lists = [(one.levels, one.revolt_counts, one.secured_counts) for one in options]
     last = np.cumsum([[len(entries) for entries in row] for row in lists], axis=0)
     levels, revolts, secured = (np.concatenate(column) for column in zip(*lists, strict=True))
@@ -92,6 +99,7 @@ def set_ups(options: Sequence[Options]) -> SetUps:
         last - [[len(entries) for entries in row] for row in lists],
         last,
         np.array([(one.draws_level, one.draws_revolts, one.draws_secured) for one in options]),
+        lineups,
     )
 
 
@@ -257,26 +265,36 @@ def illegal_action_message(action: object, mask: Masks, where: str, name: Callab
 
 
 @jit
-def _begin(games: Games, ways: SetUps, dice: NDArray[np.uint64], masks: Masks) -> None:
+def _begin(games: Games, ways: SetUps, dice: NDArray[np.uint64], masks: Masks, lineups: NDArray[np.int64]) -> None:
     for i in range(len(games)):
-        begin_game(games, i, ways, 0, dice[i], masks[i])
+        _, _, lineups[i] = begin_game(games, i, ways, 0, dice[i], masks[i])
 
 
 @jit
-def begin_game(games: Games, i: int, ways: SetUps, rules: int, rng: np.uint64, mask: Masks) -> tuple[int, int]:
-    """Begin game i by a set of rules; level, Revolts and secured borders are drawn from lists, in this order, before the first die.
+def begin_game(games: Games, i: int, ways: SetUps, rules: int, rng: np.uint64, mask: Masks) -> tuple[int, int, int]:
+    """Begin game i by a set of rules; level, Revolts, secured borders and partners are drawn from lists in this order, before any die.
 
     Returns:
-        The number of initial Revolts and of secured borders.
+        The number of initial Revolts, of secured borders and of the partners in their list.
     """
     level, rng = _draw_entry(ways, rules, 0, rng)
     revolts, rng = _draw_entry(ways, rules, 1, rng)
     secured, rng = _draw_entry(ways, rules, 2, rng)
+    lineup, rng = draw_lineup(ways, rng)
     games[i] = ways.templates[rules]
     for digit in range(4):
         games[i].level[digit] = ways.levels[level, digit]
     begin(games[i], rng, ways.revolts[revolts], ways.secured[secured], mask)
-    return ways.revolts[revolts], ways.secured[secured]
+    return ways.revolts[revolts], ways.secured[secured], lineup
+
+
+@jit
+def draw_lineup(ways: SetUps, rng: np.uint64) -> tuple[int, np.uint64]:
+    """Return the number of the partners in their list, drawn if there is one, and the next RNG state."""
+    if ways.lineups == 0:
+        return 0, rng
+    rng = next_rng(rng)
+    return draw(rng, np.uint64(ways.lineups)), rng
 
 
 @jit

@@ -12,6 +12,7 @@ from itertools import groupby
 
 NUM_WORST = 3  # decisions that are marked
 ROUNDS_TO_ZERO = 0.005  # smaller changes are shown as 0 %
+NOISE = 0.046  # standard deviation of a turn's choices where every action is the network's own (docs/analysis.md); less is not shown
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class GameAnalysis:
 
     critic: str  # the agent that estimated the win probabilities
     decisions: tuple[Decision, ...]
+    next_actions: tuple[Advice, ...] = ()  # the most probable actions in the last position, if the game is not over
 
     @property
     def win_probabilities(self) -> list[float]:
@@ -89,11 +91,15 @@ class GameAnalysis:
         )
 
     @cached_property
+    def mistakes(self) -> tuple[int, ...]:
+        """The indexes of all decisions whose regret is above the noise, in descending order of regret."""
+        regrets = [decision.regret for decision in self.decisions]
+        return tuple(index for index in sorted(range(len(regrets)), key=lambda index: -regrets[index]) if regrets[index] > NOISE)
+
+    @property
     def worst(self) -> tuple[int, ...]:
         """The indexes of the decisions with the highest regret, in descending order."""
-        regrets = [decision.regret for decision in self.decisions]
-        indexes = sorted(range(len(regrets)), key=lambda index: -regrets[index])
-        return tuple(index for index in indexes[:NUM_WORST] if regrets[index] >= ROUNDS_TO_ZERO)
+        return self.mistakes[:NUM_WORST]
 
 
 def percent(fraction: float) -> str:

@@ -108,6 +108,7 @@ from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
 from tetrarchia_env.envs.batched_games import ActionSet
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import MaskPlace, RenderMode, VectorRenderMode
 from tetrarchia_env.envs.vector import TetrarchiaVector
@@ -138,6 +139,8 @@ def env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> wrappers.OrderEnforcingWrapper:
     """Return the PettingZoo AEC environment with PettingZoo's wrappers: an illegal action ends the game.
@@ -155,6 +158,8 @@ def env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -182,6 +187,8 @@ def env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)))
@@ -201,6 +208,8 @@ def parallel_env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: RenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace = "observation",
 ) -> TetrarchiaParallel:
     """Return the PettingZoo parallel environment: only the acting agent's action is used; idle agents have one legal id, 0.
@@ -218,6 +227,8 @@ def parallel_env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     Returns:
@@ -244,6 +255,8 @@ def parallel_env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
     )
     return TetrarchiaParallel(aec)
@@ -268,6 +281,8 @@ def sb3_vec_env(
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
     render_mode: VectorRenderMode | None = None,
+    seat: Seat | None = None,
+    partners: PartnersArgument | None = None,
     mask: MaskPlace | None = None,
     illegal: IllegalRule = "raise",
     seed: int | None = None,
@@ -293,6 +308,8 @@ def sb3_vec_env(
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
@@ -328,6 +345,8 @@ def sb3_vec_env(
         reward=reward,
         gamma=gamma,
         render_mode=render_mode,
+        seat=seat,
+        partners=partners,
         mask=mask,
         illegal=illegal,
         seed=seed,

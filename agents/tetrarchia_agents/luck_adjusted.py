@@ -7,6 +7,7 @@ is the effect of the choice. Training corrects its rewards in the same way (`tet
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,18 +58,56 @@ def analyze(
     """
     if len(positions) != len(actions) + 1:
         raise TetrarchiaError(f"{len(actions)} actions need {len(actions) + 1} positions; got {len(positions)}")
-    advice: list[list[Advice]] = []
-    expected: list[float] = []
+    evaluations: list[Evaluation] = []
     for start in range(0, len(actions), CHUNK_SIZE):
         played = actions[start : start + CHUNK_SIZE]
-        before = positions[start : start + len(played)]
-        likely = advise(critic, before, samples=samples)
-        expected += _values_of_played(critic, before, played, likely, samples)
-        advice += likely
-        progress(len(expected) / len(actions))
+        evaluations += evaluate_decisions(critic, positions[start : start + len(played)], played, samples)
+        progress(len(evaluations) / len(actions))
+    last = positions[-1:]
+    next_actions = [] if batch.is_over(last)[0] else advise(critic, last, samples=samples)[0]
+    return combine(critic, positions, actions, evaluations, next_actions)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The most probable actions of a position, and the win probability after the action that was played there."""
+
+    top_actions: tuple[Advice, ...]
+    expected: float
+
+
+def evaluate_decisions(critic: Critic, games: batch.Games, actions: Actions, samples: int = DEFAULT_SAMPLES) -> list[Evaluation]:
+    """Return the evaluation of each decision; they are independent of each other, so that an analysis can be computed in parts.
+
+    Args:
+        critic: Estimates the win probabilities.
+        games: The positions.
+        actions: The action that was played in each.
+        samples: The number of dice samples per action, a multiple of 36.
+    """
+    advice = advise(critic, games, samples=samples)
+    known = [{one.action: one.win_probability for one in found} for found in advice]
+    is_new = np.array([action not in found for action, found in zip(actions.tolist(), known, strict=True)], dtype=np.bool_)
+    computed = iter(critic.action_values(games[is_new], actions[is_new], samples).tolist())
+    expected = [next(computed) if new else found[action] for action, found, new in zip(actions.tolist(), known, is_new, strict=True)]
+    return [Evaluation(tuple(found), value) for found, value in zip(advice, expected, strict=True)]
+
+
+def combine(
+    critic: Critic, positions: batch.Games, actions: Actions, evaluations: Sequence[Evaluation], next_actions: Sequence[Advice]
+) -> GameAnalysis:
+    """Return the analysis of a game or a part of it.
+
+    Args:
+        critic: Estimates the win probabilities.
+        positions: Consecutive positions of the game.
+        actions: The action between each position and the next.
+        evaluations: The evaluation of each action.
+        next_actions: The most probable actions of the last position; empty if the game is over.
+    """
     probabilities: list[float] = critic.win_probabilities(positions).tolist()
-    for row, found in enumerate(advice):
-        if row and positions["turn"][row] == positions["turn"][row - 1]:
+    for row, found in enumerate([*(one.top_actions for one in evaluations), next_actions]):
+        if found and row and positions["turn"][row] == positions["turn"][row - 1]:
             probabilities[row] = found[0].win_probability  # within a turn: if the policy completes it
     return GameAnalysis(
         critic.name,
@@ -79,20 +118,11 @@ def analyze(
                 action=action_text(int(action)),
                 before=probabilities[row],
                 # Without dice nothing is left to chance; both are equal up to rounding.
-                expected=expected[row] if positions["dice"][row] != positions["dice"][row + 1] else probabilities[row + 1],
+                expected=one.expected if positions["dice"][row] != positions["dice"][row + 1] else probabilities[row + 1],
                 after=probabilities[row + 1],
-                top_actions=tuple(advice[row]),
+                top_actions=one.top_actions,
             )
-            for row, action in enumerate(actions)
+            for row, (action, one) in enumerate(zip(actions, evaluations, strict=True))
         ),
+        tuple(next_actions),
     )
-
-
-def _values_of_played(
-    critic: Critic, games: batch.Games, actions: Actions, advice: Sequence[Sequence[Advice]], samples: int
-) -> list[float]:
-    """Return the win probability after each played action; most are known because they are among the most probable ones."""
-    known = [{one.action: one.win_probability for one in found} for found in advice]
-    is_new = np.array([action not in found for action, found in zip(actions.tolist(), known, strict=True)], dtype=np.bool_)
-    computed = iter(critic.action_values(games[is_new], actions[is_new], samples).tolist())
-    return [next(computed) if new else found[action] for action, found, new in zip(actions.tolist(), known, is_new, strict=True)]

@@ -172,7 +172,7 @@ class Arena:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise TetrarchiaError(f"{name} must be a whole number from 1 on; got {value!r}")
         self._size, self._chunk, self._pool = workers, chunk, pool
-        self._here = ThisProcess(cache or AgentCache())
+        self._local = ThisProcess(cache or AgentCache())
         self._others: Workers | None = None
         self._stack = ExitStack()
 
@@ -198,13 +198,13 @@ class Arena:
 
     def _play(self, file: ResultFile, progress: Progress) -> None:
         """Start in this process alone, to measure whether others are worth it; they find everything compiled."""
-        self._here.prepare(file.spec)
+        self._local.prepare(file.spec)
         progress(())
         chunks = Chunks(file.spec, len(file.games), self._chunk or MAX_CHUNK_GAMES, inf if self._chunk else CHUNK_S)
         take = OrderedWriter(file, progress).take
-        dispatch(chunks, self._here, take, MAX_ALONE_CHUNK_S if self._size > 1 else inf)
+        dispatch(chunks, self._local, take, MAX_ALONE_CHUNK_S if self._size > 1 else inf)
         if chunks.seconds_left <= MIN_POOL_WORK_S:
-            dispatch(chunks, self._here, take)
+            dispatch(chunks, self._local, take)
             return
         if self._others is None:
             self._others = self._stack.enter_context(self._pool(self._size))

@@ -29,6 +29,7 @@ from tetrarchia_eval.analysis import (
     paired_games,
     win_rates_by_digit,
 )
+from tetrarchia_eval.groups import INTERVALS, GroupReport
 from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label, team_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
 from tetrarchia_eval.report import (
@@ -53,6 +54,7 @@ from tetrarchia_eval.tables import Cell, Column, Table, escape_markdown, percent
 Matches = Mapping[str, Match]  # by file name, e.g. results/main/planner.jsonl
 PairOfTeam = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # label of a mixed team, and the agents it is compared with
 FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
+GROUPS = "groups"  # with a folder for each group of training runs
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
 LADDER_AGENT = re.compile(r"ppo(:candidates=\d+)?")  # whose matches at the standard levels are part of the ladder
@@ -66,8 +68,8 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     """Fill the markers of a page from result files and write its plots next to it; a page that does not exist is created.
 
     Args:
-        folder: Folder with the folders main, ladder, sweep, scenarios, options, crossplay/pair and crossplay/ad-hoc.
-        page: Markdown page with a pair of markers for each part, see `fill`.
+        folder: Folder with the folders main, ladder, sweep, scenarios, options, crossplay/pair, crossplay/ad-hoc and groups.
+        page: Markdown page with a pair of markers for each part, see `fill`. Parts about groups of runs may be on other pages.
 
     Raises:
         TetrarchiaError: If there are no results, a file is in another folder, or files do not fit together.
@@ -76,9 +78,11 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     if not Path(folder).is_dir():
         raise TetrarchiaError(f"report must be a folder with results; got {printable(folder)}")
     check_writable(goal)
-    parts = report_parts(load_results(folder), goal.parent / PLOTS)
-    text = goal.read_text(encoding="utf-8") if goal.exists() else new_page(parts)
-    write_text_atomic(goal, fill(text, parts, goal.name))
+    found = load_results(folder)
+    parts, groups = report_parts(found, goal.parent / PLOTS), group_parts(found[GROUPS])
+    save_group_plots(found[GROUPS], goal.parent / PLOTS)
+    text = goal.read_text(encoding="utf-8") if goal.exists() else new_page(parts | groups)
+    write_text_atomic(goal, fill(text, parts | marked(text, groups), goal.name))
 
 
 def fill(text: str, parts: Mapping[str, str], page: str) -> str:
@@ -101,6 +105,11 @@ def fill(text: str, parts: Mapping[str, str], page: str) -> str:
     return text
 
 
+def marked(text: str, parts: Mapping[str, str]) -> dict[str, str]:
+    """Return the parts for which a page has markers."""
+    return {name: part for name, part in parts.items() if f"<!-- begin {name} -->" in text}
+
+
 def new_page(parts: Mapping[str, str]) -> str:
     """Return a page with a heading and markers for each part."""
     return "# Results\n" + "".join(f"\n## {name.capitalize()}\n\n<!-- begin {name} -->\n<!-- end {name} -->\n" for name in parts)
@@ -114,12 +123,15 @@ def load_results(folder: str | os.PathLike[str]) -> dict[str, Matches]:
     """
     results = Path(folder)
     paths = {name: sorted((results / name).glob("*.jsonl")) for name in FOLDERS}
+    paths[GROUPS] = sorted((results / GROUPS).glob("*/*.jsonl"), key=lambda path: [path.parent.name, len(path.stem), path.stem])
     unread = sorted({*results.rglob("*.jsonl")} - {path for some in paths.values() for path in some})
     if unread:
-        raise TetrarchiaError(f"result files must be in one of {', '.join(FOLDERS)}; got {', '.join(map(str, unread))}")
+        raise TetrarchiaError(f"result files must be in one of {', '.join(FOLDERS)} or {GROUPS}/NAME; got {', '.join(map(str, unread))}")
     if not any(paths.values()):
         raise TetrarchiaError(f"there are no results in {results}: no file {' or '.join(f'{name}/*.jsonl' for name in FOLDERS)}")
-    return {name: {f"{results.name}/{name}/{path.name}": load_match(path) for path in some} for name, some in paths.items()}
+    return {
+        name: {f"{results.name}/{path.relative_to(results).as_posix()}": load_match(path) for path in some} for name, some in paths.items()
+    }
 
 
 def report_parts(found: Mapping[str, Matches], plots: Path) -> dict[str, str]:
@@ -280,6 +292,41 @@ def crossplay_section(pairs: Matches, ad_hoc: Matches, plots: Path) -> dict[str,
         parts["crossplay emperors"] = matrix_table(emperor_matrix(teams.values()), "three + the fourth").markdown()
         parts["crossplay ad hoc comparisons"] = _mixed_team_tests(teams, _ad_hoc_label, "mixed teams and teams of one agent")
     return {**parts, "crossplay commands": commands({**pairs, **ad_hoc})}
+
+
+def group_report(matches: Matches) -> GroupReport:
+    """Return the report of the result files of groups."""
+    return GroupReport({f"{Path(file).parent.name}/{Path(file).stem}": match for file, match in matches.items()})
+
+
+def group_parts(matches: Matches) -> dict[str, str]:
+    """Return the parts about groups of training runs by name; empty without results. Nothing is written."""
+    if not matches:
+        return {}
+    report = group_report(matches)
+    caption = f"{report.title}; {INTERVALS}."
+
+    def image(name: str, text: str) -> str:
+        return f"![{escape_markdown(text)}]({PLOTS}/{GROUPS}-{name}.svg)\n"
+
+    parts = {
+        "rates": f"{report.summary().markdown()}\n{caption}\n\n{image('levels', 'Interquartile mean of games won by groups of runs')}",
+        "runs": folded(f"Win rates of {sum(len(one.runs) for one in report.groups.values())} runs", report.run_table()),
+        "profile": f"{report.profile_table().markdown()}\n{image('profile', 'Performance profile')}",
+        "commands": commands(matches),
+    }
+    if len(report.groups) > 1:
+        parts["improvement"] = report.improvement_table().markdown()
+    if report.cross_play_groups():
+        matrices = [image(f"cross-play-{one.name}", f"Cross-play in {one.name}") for one in report.cross_play_groups()]
+        parts["cross-play"] = f"{report.gap_table().markdown()}\n{''.join(matrices)}"
+    return {f"groups {name}": part for name, part in parts.items()}
+
+
+def save_group_plots(matches: Matches, folder: Path) -> None:
+    """Write the plots that `group_parts` refers to."""
+    for name, plot in group_report(matches).plots().items() if matches else ():
+        save_plot(plot, name, folder, f"{GROUPS}-{name}")
 
 
 def _pair_label(agents: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -212,7 +212,7 @@ def curves(
         axes.set_xlim(left=0)
         axes.margins(x=0.06)
         axes.set_xlabel(label)
-        axes.set_ylabel(f"games won, in % (bands: 95 % intervals{' over runs' * (runs is not None)})")
+        axes.set_ylabel("games won, in % (bands: 95 % intervals)" if runs is None else "games won, in %\n(bands: 95 % intervals over runs)")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color=EMPTY)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_legend_columns(list(lines)), frameon=False)

@@ -21,7 +21,7 @@ from tetrarchia_env.engine._jit import PACKAGE, jit_into, source_digest
 
 DIGEST = "0123456789abcdef"
 FOLDER = f"tetrarchia-{DIGEST}"
-OTHER_USER_ID = 65534  # user id of `nobody`
+OTHER_USER_ID = 65534  # a user without files
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 ONE_FUNCTION = """
 import os, sys

@@ -223,10 +223,7 @@ def test_few_levels_are_plotted_as_bars(run: Command, plot: str) -> None:
         ("--level", "4200,2033", "--seed", "5", "--agents-seed", "2"),
         ("--level", "rulebook", "--max-turns", "2", "--fixed-setup"),
         ("--variants", "imperivm,diarchia", "--modules", "dux", "--max-turns", "3"),
-        (
-            "--scenario",
-            "great_persian_war",
-        ),
+        ("--scenario", "great_persian_war"),
     ],
 )
 def test_printed_command_reproduces_the_file(run: Command, words: tuple[str, ...]) -> None:
@@ -241,17 +238,13 @@ def test_printed_command_reproduces_the_file(run: Command, words: tuple[str, ...
     ("words", "message"),
     [
         (("--agents", "nero"), "unknown agent 'nero': choose from random, greedy, planner"),
-        (("--agents", "random:luck=2"), "agent random has no option 'luck'"),
         (("--agents", "planner:beam=wide"), "planner:beam must be an integer"),
         (("--agents", "planner:beam=0"), "planner:beam must be from 1 to"),
         (("--agents", "random,greedy", "--players", "3"), "agents must be one name or 3 names"),
         (("--players", "5"), "players must be 1 to 4; got 5"),
         (("--against", "random"), "against must differ from the other line-ups; got random twice"),
-        (("--against", "nero"), "unknown agent 'nero'"),
         (("--level", "4200,42"), "level must be four digits"),
-        (("--level", "4291"), "extra Revolts must be 0 to 3; got '9'"),
         (("--level", "rulebook", "--modules", "pirates"), "fewer than 3 fleets"),
-        (("--level", "4200", "--scenario", "danube_wars"), "sets the level and the modules"),
         (("--games", "0"), "games must be a whole number from 1 on; got 0"),
         (("--seed", "-1"), "first_seed must be a whole number"),
         (("--workers", "0"), "workers must be a whole number from 1 on; got 0"),
@@ -290,13 +283,9 @@ def test_user_error_is_one_line_and_nothing_is_played(run: Command, words: tuple
 def test_report_without_results_is_refused(run: Command) -> None:
     failed = run("--report", "results", "--out", "page.md")
     assert failed.code == 2
-    assert "report must be a folder" in failed.err
+    assert "report must be a folder with results; got results" in failed.err
 
     Path("results").mkdir()
     failed = run("--report", "results", "--out", "page.md")
     assert failed.code == 2
     assert "there are no results in results" in failed.err
-
-
-def test_error_for_a_missing_report_folder_names_the_folder(run: Command) -> None:
-    assert "nofolder" in run("--report", "nofolder").err

@@ -1,5 +1,6 @@
 """Tests of `tetrarchia eval --group`: finding the runs, figures over runs, cross-play of runs, files and plots."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 
 from helpers.made_up_runs import match
+from helpers.made_up_runs import save as save_match
 from tetrarchia_app import cli
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.groups import GroupReport, find_group, group_results, learning_curve_plots
 from tetrarchia_eval.match import Match
+from tetrarchia_eval.page import write_report
 from tetrarchia_eval.plots import save
 from tetrarchia_eval.result_files import load_match
 from tetrarchia_eval.statistics import Estimate
@@ -189,3 +192,24 @@ def test_options_that_do_not_fit_a_group_are_refused(tmp_path: Path, monkeypatch
     checkpoints(Path("runs/mine"), [1, 2], "final")
     assert evaluate("--group", "mine", "--games", "2", *words) == 2
     assert not Path("runs/eval").exists()
+
+
+def test_tables_of_groups_are_filled_into_the_pages_with_their_markers(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name, played in (made_up_group("one", cross_play=True) | made_up_group("two")).items():
+        save_match(tmp_path / "results/groups" / f"{name}.jsonl", played)
+    page, new = tmp_path / "page.md", tmp_path / "new.md"
+    page.write_text(
+        "".join(f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in ("versions", "groups cross-play")), encoding="utf-8"
+    )
+
+    write_report(tmp_path / "results", page)
+    write_report(tmp_path / "results", new)
+
+    gap = GroupReport(made_up_group("one", cross_play=True)).gap_table().markdown()
+    assert gap in page.read_text(encoding="utf-8")
+    names = ("rates", "runs", "profile", "improvement", "cross-play", "commands")
+    assert all(f"<!-- begin groups {name} -->" in new.read_text(encoding="utf-8") for name in names)
+    links = re.findall(r"\]\((pictures/[^)]*)\)", new.read_text(encoding="utf-8"))
+    assert len(links) == 3
+    assert all((tmp_path / link).is_file() for link in links)

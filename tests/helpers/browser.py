@@ -64,6 +64,19 @@ class Browser:
         element = self._post("element", using="css selector", value=selector)[ELEMENT]
         self._post(f"element/{element}/click")
 
+    def double_click(self, selector: str) -> None:
+        """Click an element's place twice, 80 ms apart, whatever is there the second time."""
+        element = self._post("element", using="css selector", value=selector)
+        click: list[dict[str, object]] = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
+        steps = [{"type": "pointerMove", "x": 0, "y": 0, "origin": element}, *click, {"type": "pause", "duration": 80}, *click]
+        self._post("actions", actions=[{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}])
+
+    def point_at(self, selector: str) -> None:
+        """Move the mouse to the center of an element."""
+        element = self._post("element", using="css selector", value=selector)
+        move = {"type": "pointerMove", "x": 0, "y": 0, "origin": element}
+        self._post("actions", actions=[{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}])
+
     def tap(self, x: float, y: float) -> None:
         """Touch a point of the viewport."""
         steps = [{"type": "pointerMove", "x": x, "y": y}, *({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))]

@@ -8,20 +8,24 @@ from helpers.browser import Browser
 from helpers.web_server import Server
 from tetrarchia_env.notation import Replay, parse_replay, play_replay
 
-DESKTOP, PHONE = (1400, 900), (390, 844)
+DESKTOP, TABLET, PHONE = (1440, 900), (1024, 768), (390, 844)
 TIMEOUT_S = 60  # the machine may be busy
 IS_OVER = "document.getElementById('decision-title').textContent === 'The game is over'"
-IS_READY = f"document.querySelector('#choices button') !== null || {IS_OVER}"
+HAS_CHOICES = "document.querySelector('#decision.own.ready [data-action]:not(:disabled)') !== null"  # after the dead time
+IS_READY = f"{HAS_CHOICES} || {IS_OVER}"
 TURN = "document.querySelector('#head .turn')?.textContent ?? ''"
-CHOICES = """[...document.querySelectorAll('#choices button')].map((button) => ({action: button.dataset.action,
-    key: button.querySelector('kbd')?.textContent.toLowerCase() ?? '', combat: button.classList.contains('combat')}))"""
+CHOICES = """[...document.querySelectorAll('#decision.own [data-action]')].filter((button) => button.checkVisibility() && !button.disabled)
+    .map((button) => ({action: button.dataset.action, key: button.querySelector('kbd')?.textContent.toLowerCase() ?? ''}))"""
+CARD_IS_OPEN = "!document.getElementById('card').hidden"
 
 
-def open_page(page: Browser, url: str, size: tuple[int, int] = DESKTOP) -> None:
-    """Open a page that shows events without pauses."""
+def open_page(page: Browser, url: str, size: tuple[int, int] = DESKTOP, *, is_new_player: bool = False) -> None:
+    """Open a page that shows events without pauses and, unless for a new player, without the guided turn."""
     page.resize(*size, phone=size == PHONE)
     page.open(url)
     page.run("localStorage.setItem('pace', '0')")
+    if not is_new_player:
+        page.run("localStorage.setItem('guide', 'done')")
     page.open(url)
 
 
@@ -48,11 +52,17 @@ def click_random_choice(page: Browser, choices: list[dict[str, Any]], rng: rando
     if places and rng.random() < 0.5:
         page.click(f"#targets [data-place='{rng.choice(places)}'] .ring")
     else:
-        page.click(f'#choices [data-action="{choice["action"]}"]')
-    if not page.run("document.getElementById('card').hidden"):
-        assert page.run("document.querySelector('#card .confirm') === document.activeElement")
-        page.click("#card .confirm")
+        page.click(f'#decision [data-action="{choice["action"]}"]')
+    confirm(page)
     wait_for_position_after(page, number)
+
+
+def confirm(page: Browser) -> None:
+    """Click the first button of the card, if it is open."""
+    if page.run(CARD_IS_OPEN):
+        assert page.run("document.querySelector('#card .confirm') === document.activeElement")
+        page.wait_for(HAS_CHOICES)
+        page.click("#card .confirm")
 
 
 def press_random_choice(page: Browser, choices: list[dict[str, Any]], rng: random.Random) -> None:
@@ -64,18 +74,17 @@ def press_random_choice(page: Browser, choices: list[dict[str, Any]], rng: rando
         while page.run("document.activeElement.dataset.action") != choice["action"]:
             page.press("Down")
         page.press("Enter")
-    if choice["combat"]:
-        page.wait_for("document.activeElement.classList.contains('confirm')")
-        page.press("Enter")
+    if page.run(CARD_IS_OPEN):
+        page.press("Enter")  # its first button has the focus
     wait_for_position_after(page, number)
 
 
 def click_choice(page: Browser, choice: dict[str, Any]) -> None:
     """Click a choice in the list and wait until everything that followed was shown."""
     number = position(page)
-    page.click(f'#choices [data-action="{choice["action"]}"]')
-    if choice["combat"]:
-        page.click("#card .confirm")
+    page.wait_for(HAS_CHOICES, TIMEOUT_S)
+    page.click(f'#decision [data-action="{choice["action"]}"]')
+    confirm(page)
     wait_for_position_after(page, number)
     page.wait_for("document.getElementById('decision-title').textContent !== 'Showing events…'", TIMEOUT_S)
 
@@ -97,6 +106,8 @@ def end_turn_slowly(page: Browser) -> None:
     while not any(choice["action"] == "end" for choice in wait_for_choices(page)):
         click_choice(page, wait_for_choices(page)[0])
     page.press("e")
+    if page.run(CARD_IS_OPEN):
+        page.press("Enter")
     page.wait_for("document.querySelectorAll('#dice svg').length > 0", TIMEOUT_S)
 
 

@@ -1,7 +1,12 @@
 """A real web server in a thread of the test, and clients that connect to it without a browser."""
 
 import json
+import os
+import resource
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -118,6 +123,37 @@ class Client:
         """Send a message that is refused; return the error message."""
         self.send(type_, **fields)
         return str(self.wait_for("error")["message"])
+
+
+class ServerProcess:
+    """A server process that can be killed.
+
+    Args:
+        command: Arguments of `tetrarchia`.
+        descriptors: Limit on open descriptors, soft and hard.
+        log: File for the standard error.
+    """
+
+    def __init__(self, *command: str, descriptors: int | None = None, log: Path | None = None) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "BROWSER": "true"}
+        arguments = [sys.executable, "-m", "tetrarchia_app", *command]
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with ExitStack() as files:
+            if descriptors is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))  # inherited
+                files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+                arguments = ["/bin/sh", "-c", f'ulimit -Hn {descriptors} && exec "$@"', "sh", *arguments]
+            stderr = files.enter_context(log.open("ab")) if log else None
+            self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment)
+        assert self.process.stdout
+        port, _, path = self.process.stdout.readline().partition("localhost:")[2].partition("/")
+        self.port, self.path = int(port), f"/{path.partition(' ')[0]}"
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
 
 
 @contextmanager

@@ -2,9 +2,12 @@
 
 import pytest
 
+from helpers.random_games import random_replay
 from tetrarchia_env.board import BOARD
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.notation import ACTION_TEXTS, action_id, action_text
+from tetrarchia_env.game import Game
+from tetrarchia_env.notation import ACTION_TEXTS, action_id, action_label, action_text, legal_actions, play_replay, snapshot
+from tetrarchia_env.options import Options
 
 SPACES = BOARD.names
 SINGLE = {
@@ -91,3 +94,46 @@ def test_an_unknown_text_gets_a_suggestion() -> None:
 def test_unknown_id_error_states_the_allowed_range(action: int) -> None:
     with pytest.raises(TetrarchiaError, match=f"0 to 454; got {action}"):
         action_text(action)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("end", "End the turn"),
+        ("secure", "Secure ROMA"),
+        ("subdue", "Subdue the Unrest in ROMA"),
+        ("calm", "Calm the Revolt in ROMA"),
+        ("move GERMANIA MAGNA", "Move to GERMANIA MAGNA"),
+        ("attack PIRATES", "Attack the Pirates"),
+        ("enter capital", "Arrive in BITHYNIA"),
+        ("sail INTERNVM AEGAEVM", "Sail from INTERNVM to AEGAEVM"),
+        ("order galerius SYRIA", "Order Galerius to SYRIA"),
+        ("dux attack LIBYA", "Attack LIBYA with the Dux"),
+    ],
+)
+def test_labels_are_sentences_for_the_player(text: str, label: str) -> None:
+    game = Game(level="4200", seed=7)
+    game.play("fleet INTERNVM")
+    game.play("fleet AEGAEVM")
+
+    assert action_label(game.position, action_id(text)) == label
+
+
+def test_label_of_subdue_names_the_token_on_the_space() -> None:
+    subdue, seen = action_id("subdue"), set()
+    for game, _, _ in play_replay(random_replay(Options(level="4222"), seed=0, most=400)):
+        position = snapshot(game)
+        place = position["emperors"][position["emperor"]]
+        if subdue in legal_actions(game):
+            token = position["tokens"][place]
+            seen.add(token)
+            assert action_label(game, subdue) == f"Subdue the {token.capitalize()} in {place}"
+    assert seen == {"unrest", "revolt"}
+
+
+def test_every_action_has_a_label() -> None:
+    game = Game(seed=1)
+    labels = {action_label(game.position, action) for action in range(455)}
+
+    assert all(label[0].isupper() for label in labels)
+    assert len(labels) > 440  # equal only where the text does not name the place

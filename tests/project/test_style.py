@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("tetrarchia_env", "agents", "train", "eval", "app")
-SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+FOLDERS = ("tetrarchia_env", "agents", "train", "eval", "app", "docs", "examples", "tests")
+SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != Path(__file__))
 # Former names of renamed identifiers that have no other use.
 OLD_NAMES = re.compile(
     r"\b(OneThread|show_unasked|observe_own|AT_THE_END|MachineCode|told_of_cache|whole_folder|found_folder|play_piece|House|stand_in|Deed"

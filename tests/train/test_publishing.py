@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from tetrarchia_agents.cards import read_card
+from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import NetworkConfig, make_network
 from tetrarchia_agents.ppo import PPOAgent
@@ -91,5 +91,6 @@ def test_generated_pages_and_cards_are_current() -> None:
 
 def test_every_published_curve_has_a_picture() -> None:
     assert {path.stem for path in (DOCS / "pictures" / "training").glob("*.svg")} == {
-        path.parent.name for path in (DOCS.parent / "checkpoints").glob(f"*/{publishing.PUBLISHED_CURVE_FILE}")
+        *(path.parent.name for path in CHECKPOINTS.glob(f"*/{publishing.PUBLISHED_CURVE_FILE}")),
+        *(f"{path.parents[1].name}-{axis}" for path in CHECKPOINTS.glob("*/seed-*/card.json") for axis in ("timesteps", "minutes")),
     }

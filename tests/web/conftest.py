@@ -18,9 +18,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # browsers and torch share few co
 def server_with_trained_agents(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     pytest.importorskip("torch")
     from helpers.web_server import serving
-    from tetrarchia_app.cli.serve import analysis_workers
+    from tetrarchia_app.cli.serve import COACHES, make_coach
 
-    with serving(tmp_path_factory.mktemp("rooms"), ("ppo", "random"), **analysis_workers("ppo")) as server:
+    with serving(tmp_path_factory.mktemp("rooms"), ("ppo", "random"), coach=make_coach(*COACHES)) as server:
         yield server
 
 

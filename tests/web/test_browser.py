@@ -18,6 +18,7 @@ from helpers.room_page import (
     DESKTOP,
     IS_OVER,
     PHONE,
+    TABLET,
     TIMEOUT_S,
     click_choice,
     click_random_choice,
@@ -42,7 +43,7 @@ CHAINS = "[...document.querySelectorAll('#chains circle')].map((ring) => ring.cl
 LOG = "document.getElementById('log').textContent"
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(TABLET, marks=pytest.mark.thorough), PHONE])
 def test_full_game_by_clicks_with_three_trained_agents(server: Server, page: Browser, size: tuple[int, int]) -> None:
     open_page(page, f"{server.origin}/", size)
     for field, text in SETUP.items():
@@ -61,8 +62,9 @@ def test_full_game_by_clicks_with_three_trained_agents(server: Server, page: Bro
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_full_game_by_keyboard_only(server: Server, page: Browser) -> None:
-    open_page(page, f"{server.origin}/")
+@pytest.mark.parametrize("size", [DESKTOP, *(pytest.param(size, marks=pytest.mark.thorough) for size in (TABLET, PHONE))])
+def test_full_game_by_keyboard_only(server: Server, page: Browser, size: tuple[int, int]) -> None:
+    open_page(page, f"{server.origin}/", size)
     while (focused := page.run("document.activeElement.id")) != "start":
         page.press(*SETUP.get(focused, ""), "Tab")
     page.press("Enter")
@@ -83,7 +85,7 @@ def test_full_game_of_two_players_with_a_page_reload(server: Server, page: Brows
     page.click("#start")
     page.wait_for(IN_ROOM, TIMEOUT_S)
     wait_for_choices(page)
-    page.click("#players-menu summary")
+    assert page.run("document.getElementById('players-menu').open")
     link = page.run("document.querySelector('#players li .link input').value")
     page.click("#players-menu summary")
     with browser(tmp_path / "second") as second:

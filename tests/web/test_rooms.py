@@ -288,7 +288,7 @@ def test_game_is_kept_for_research_if_all_players_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setup", "message"),
     [
-        ({"emperors": ["nobody"] * 4}, "unknown agent 'nobody': choose from random, greedy"),
+        ({"emperors": ["nero"] * 4}, "unknown agent 'nero': choose from random, greedy"),
         ({"emperors": ["os.system"] * 4}, "unknown agent"),
         ({"emperors": [ME] * 3}, "invalid message"),
         ({"emperors": [ME] * 4, "level": "9999"}, "level"),
@@ -398,25 +398,18 @@ def test_batched_agent_decides_for_all_waiting_games_in_one_pass(tmp_path: Path)
     assert max(sizes) > 1
 
 
-def test_server_without_a_calibrated_network_has_no_coach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_server_without_a_calibrated_network_has_no_coach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
-    from tetrarchia_agents.position_analysis import make_critic
-
     shutil.copytree(find_checkpoint("ppo"), tmp_path / "ppo", ignore=shutil.ignore_patterns("calibration.json"))
-    monkeypatch.setattr(serve, "analysis_workers", lambda _: make_critic(f"ppo:{tmp_path / 'ppo'}"))
-    manager = serve.create_manager("", tmp_path / "rooms")
 
-    assert manager.services.coach is None
+    assert serve.make_coach(f"ppo:{tmp_path / 'ppo'}") is None
     assert "no coach" in capsys.readouterr().err
-    manager.close()
 
 
 def test_game_started_from_a_snapshot_is_analyzed(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     replay, rng = random_replay(Options(level="4200"), seed=4, most=14), random.Random(4)
-    with serving(tmp_path, **serve.analysis_workers("ppo")) as server:
+    with serving(tmp_path, coach=serve.make_coach("ppo")) as server:
         me = server.connect(server.create_room(*[ME] * 4, snapshot=replay.final))
         for _ in range(4):
             me.play(rng.choice(me.own_decision()["choices"])["action"])

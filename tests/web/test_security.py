@@ -1,14 +1,11 @@
 """Security of the web server: hostile input, foreign origins, guessed links, slow clients, damaged files, and the log."""
 
+import http.client
 import json
 import logging
-import os
 import random
-import signal
 import socket
 import string
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -24,7 +21,7 @@ pytest.importorskip("websockets")
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from helpers.web_server import Client, RefusedRequestError, Server, serving
+from helpers.web_server import Client, RefusedRequestError, Server, ServerProcess, serving
 from tetrarchia_app.web import connection
 from tetrarchia_app.web.connection import MAX_MESSAGE_BYTES
 from tetrarchia_app.web.journal import Journal
@@ -150,6 +147,25 @@ def test_only_listed_static_files_are_served(server: Server) -> None:
         assert server.get(f"/static/{name}")[0] == 404
 
 
+def test_position_of_a_snapshot_must_be_a_number_of_the_game(server: Server) -> None:
+    path = server.create_room(*[ME] * 4)
+    statuses = [server.get(f"{path}/snapshot.json?position={position}")[0] for position in ("0", "1", "9" * 5_000, "-1", "", "%D9%A3")]
+    assert statuses == [200, 404, 404, 404, 404, 404]
+
+
+def test_small_answers_are_sent_at_once(server: Server) -> None:
+    """With Nagle's algorithm, an answer in two parts would take 40 ms."""
+    connection = http.client.HTTPConnection("localhost", server.port, timeout=30)
+    seconds = []
+    for _ in range(10):
+        start = time.perf_counter()
+        connection.request("GET", "/static/none")
+        connection.getresponse().read()
+        seconds.append(time.perf_counter() - start)
+    connection.close()
+    assert min(seconds[1:]) < 0.02
+
+
 def test_guessed_link_is_not_found(server: Server) -> None:
     assert server.get("/seat/guess")[0] == 404
     url, origin = f"ws://localhost:{server.port}/seat/guess/socket", server.origin
@@ -208,9 +224,12 @@ def test_journal_ignores_an_incomplete_line_and_logs_unusable_files(tmp_path: Pa
     assert file.stat().st_mode & 0o077 == 0
     header = json.loads(file.read_bytes().splitlines()[0])
     unusable = {
+        "agent": json.dumps({**header, "players": [*header["players"], {"link": "x", "agent": "nero"}]}),
         "damaged": '{"format": 2}',
         "illegal": json.dumps({**header, "actions": ["end"]}),
-        "old": '{"options": {}, "deeds": []}',
+        "index": json.dumps(header) + '\n{"player":1,"state":{"name":"x"}}',
+        "negative": json.dumps({**header, "seats": [-1, 0, 0, 0]}),
+        "old": '{"options": {}, "moves": []}',
         "text": "x",
     }
     for name, line in unusable.items():
@@ -225,32 +244,14 @@ def test_journal_ignores_an_incomplete_line_and_logs_unusable_files(tmp_path: Pa
     [room] = manager.rooms.values()
     assert room.position == 5
     assert [message.split()[2] for message in caplog.messages] == [f"{name}.room" for name in sorted(unusable)]
-    assert "format must be 2" in caplog.messages[2]
-
-
-class Process:
-    """A server process that can be killed."""
-
-    def __init__(self, *command: str) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "BROWSER": "true"}
-        arguments = [sys.executable, "-m", "tetrarchia_app", *command]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=environment)
-        assert self.process.stdout
-        port, _, path = self.process.stdout.readline().partition("localhost:")[2].partition("/")
-        self.port, self.path = int(port), f"/{path.partition(' ')[0]}"
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        if self.process.stdout:
-            self.process.stdout.close()
+    assert "format must be 2" in caplog.messages[sorted(unusable).index("old")]
 
 
 @pytest.mark.slow
 def test_killed_server_continues_its_rooms_when_restarted(tmp_path: Path) -> None:
     manager: Any = None  # in another process
     with ExitStack() as clients:
-        first = Process("serve", "--no-open", "--port", "0", "--state", str(tmp_path))
+        first = ServerProcess("serve", "--no-open", "--port", "0", "--state", str(tmp_path))
         server = Server(first.port, manager, clients)
         path = server.create_room(ME, "greedy", "greedy", "greedy", seed=1)
         me = server.connect(path)
@@ -258,7 +259,7 @@ def test_killed_server_continues_its_rooms_when_restarted(tmp_path: Path) -> Non
             me.play(me.own_decision()["choices"][0]["action"])
         before = me.own_decision()
         first.kill()
-        second = Process("serve", "--no-open", "--port", str(first.port), "--state", str(tmp_path))
+        second = ServerProcess("serve", "--no-open", "--port", str(first.port), "--state", str(tmp_path))
         clients.callback(second.kill)
         again = server.connect(path)
 
@@ -270,14 +271,16 @@ def test_killed_server_continues_its_rooms_when_restarted(tmp_path: Path) -> Non
 def test_watch_shows_a_game_live_in_the_browser() -> None:
     manager: Any = None  # in another process
     with ExitStack() as clients:
-        watch = Process("watch", "--agents", "greedy,random", "--seed", "2", "--render", "browser")
+        watch = ServerProcess("watch", "--agents", "greedy,random", "--seed", "2", "--render", "browser", "--speed", "5")
         clients.callback(watch.kill)
-        spectator = Server(watch.port, manager, clients).connect(watch.path)
+        path, _, query = watch.path.partition("?")
+        spectator = Server(watch.port, manager, clients).connect(path)
         spectator.send("advance", position=0)
         spectator.wait_for("decision", lambda message: message["position"] == 1)
 
         players = [(player["agent"], player["emperors"]) for player in spectator.received["players"]["players"]]
         assert players == [("greedy", ["diocletian", "galerius"]), ("random", ["constantius", "maximian"])]
+        assert query == "pace=200"
 
 
 def test_log_contains_no_links(server: Server, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,8 @@ from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import RUNNING, TRUNCATED
 from tetrarchia_env.envs.base import BaseEnv
 from tetrarchia_env.envs.infos import info_of
-from tetrarchia_env.envs.rewards import Reward, RewardName, emperor_rewards
+from tetrarchia_env.envs.partners import PartnersArgument, Seat, make_partners
+from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space, vector_space
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
@@ -41,6 +42,8 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
 
     >>> aec = TetrarchiaAEC(level="4200")
@@ -71,19 +74,26 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: RenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
     ) -> None:
         super().__init__(
-            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), reward, gamma, render_mode, mask
+            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
+            reward,
+            gamma,
+            render_mode,
+            mask,
+            make_partners(seat, partners),
         )
-        self.possible_agents = list(EMPERORS)
+        self.possible_agents = list(EMPERORS) if seat is None else [seat]
         self.agents: list[str] = []
-        self.agent_selection = EMPERORS[0]
+        self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.state_space = vector_space()
-        self._observation_spaces = {agent: observation_space(self.mask_in) for agent in EMPERORS}
-        self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in EMPERORS}
+        self._observation_spaces = {agent: observation_space(self.mask_in) for agent in self.possible_agents}
+        self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in self.possible_agents}
         self._random: np.random.Generator | None = None
 
     def observation_space(self, agent: str) -> spaces.Space:
@@ -122,9 +132,11 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
                 self._was_dead_step(action)
                 return
             self.check_legal(action)
-            self.rewards = dict.fromkeys(EMPERORS, 0.0)
-            if self.play(action) or self.pays_every_step:  # type: ignore[arg-type]  # an id, as checked
-                self.rewards = dict(zip(EMPERORS, emperor_rewards(self.reward, self.position)[0].tolist(), strict=True))
+            _, paid = self.play(action)  # type: ignore[arg-type]  # an id, as checked
+            if np.ndim(paid):
+                self.rewards = {name: float(paid[EMPERORS.index(name)]) for name in self.possible_agents}
+            else:
+                self.rewards = dict.fromkeys(self.possible_agents, float(paid))
             self._cumulative_rewards[agent] = 0.0
             self._accumulate_rewards()
             self._sync_agents()
@@ -145,22 +157,22 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         return self.observed_by(0)
 
     def _start_episode(self) -> None:
-        self.agents = list(EMPERORS)
-        self.rewards = dict.fromkeys(EMPERORS, 0.0)
-        self._cumulative_rewards = dict.fromkeys(EMPERORS, 0.0)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.possible_agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._skip_agent_selection = None
         self._sync_agents()
 
     def _sync_agents(self) -> None:
         """Update agent selection, terminations, truncations and infos from the game."""
         status = to_act, outcome, *_ = self.status()
-        self.agent_selection = EMPERORS[to_act]
-        self.terminations = dict.fromkeys(EMPERORS, outcome not in (RUNNING, TRUNCATED))
-        self.truncations = dict.fromkeys(EMPERORS, bool(outcome == TRUNCATED))
+        self.agent_selection = EMPERORS[to_act if self.partners is None else self.partners.seat]
+        self.terminations = dict.fromkeys(self.possible_agents, outcome not in (RUNNING, TRUNCATED))
+        self.truncations = dict.fromkeys(self.possible_agents, bool(outcome == TRUNCATED))
         info = info_of(status)
-        self.infos = {agent: info.copy() for agent in EMPERORS}
+        self.infos = {agent: info.copy() for agent in self.possible_agents}
         if self.mask_in == "info":
-            for agent in EMPERORS:
+            for agent in self.possible_agents:
                 self.infos[agent]["action_mask"] = self._legal(agent)
 
 

@@ -1,6 +1,7 @@
 """The base of the single-game environments: a game with its rewards and rendering, shared by the AEC and the Gymnasium API."""
 
 import copy
+import itertools
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,8 @@ from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import GAME, OVER
 from tetrarchia_env.engine.turn import play
-from tetrarchia_env.envs.rewards import Reward, make_reward
+from tetrarchia_env.envs.partners import Partners
+from tetrarchia_env.envs.rewards import Reward, make_reward, step_rewards
 from tetrarchia_env.envs.spaces import check_mask, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import EventLog
@@ -35,9 +37,12 @@ class BaseEnv(GameState):
 
     metadata: ClassVar[dict[str, Any]]
 
-    def __init__(self, options: Options, reward: str | Reward, gamma: float, render_mode: str | None, mask: str) -> None:
+    def __init__(
+        self, options: Options, reward: str | Reward, gamma: float, render_mode: str | None, mask: str, partners: Partners | None
+    ) -> None:
         super().__init__()
         self.options = options
+        self.partners = partners
         self.reward = make_reward(reward, gamma)
         self.pays_every_step = not getattr(self.reward, "terminal_only", False)
         self.render_mode = check_render_mode(render_mode)
@@ -49,13 +54,45 @@ class BaseEnv(GameState):
         self.events = EventLog()  # recorded only with a render mode
 
     def begin(self, seed: int) -> None:
-        """Begin a new game in place."""
-        self._clear()
-        batch.reset(self.position, self.options, seed, self.masks)
-        self.reward.begin(self.position, ROW_0)
+        """Begin a new game in place; with partners at the learner's first decision, if need be that of a later game."""
+        for games_begun in itertools.count(1):
+            self._clear()
+            lineups = batch.reset(self.position, self.options, seed, self.masks, self.partners.lineups if self.partners else 0)
+            self.reward.begin(self.position, ROW_0)
+            if self.partners is None:
+                return
+            rngs = batch.rng_states(batch.seed_array(seed))
+            self.partners.begin(ROW_0, rngs, lineups)
+            if not self._play_partners(0.0)[0]:
+                return
+            self.partners.check_progress(games_begun)
+            seed = int(rngs[0])  # of the next game, as in the vector environments
 
-    def play(self, action: int) -> bool:
-        """Play a legal action in place; return whether the game is over."""
+    def play(self, action: int) -> tuple[bool, Any]:
+        """Play a legal action in place, and the decisions of the partners that follow.
+
+        Returns:
+            Whether the game is over, and the sum of the rewards since the action: a number, or one per Emperor, shape (4,).
+        """
+        is_over = self._play_one(action)
+        paid = step_rewards(self.reward, self.position)[0] if is_over or self.pays_every_step else 0.0
+        if self.partners is None:
+            return is_over, paid
+        self.partners.records["decisions"] += 1
+        return self._play_partners(paid)
+
+    def _play_partners(self, paid: Any) -> tuple[bool, Any]:
+        """Let the partners decide until the learner must decide or the game is over; add the rewards to `paid`, as `play` does."""
+        is_over = bool(self.position["phase"][0] == OVER)
+        while self.partners is not None and not is_over and self.status()[0] != self.partners.seat:
+            self.auto_render()
+            [action] = self.partners.act(self.position, self.masks, ROW_0)
+            is_over = self._play_one(int(action))
+            if is_over or self.pays_every_step:
+                paid = paid + step_rewards(self.reward, self.position)[0]
+        return is_over, paid
+
+    def _play_one(self, action: int) -> bool:
         if self.render_mode:
             self.events.record(self.position, action)
         return _play(self.position, action, self.masks)
@@ -116,7 +153,10 @@ class BaseEnv(GameState):
         return super().snapshot()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none."""
+        """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none.
+
+        With partners, they decide until the learner must decide or the game is over.
+        """
         rules = self.options.rules()
         if self.options.draws_level:
             rules["level"] = self.options.level_names[0]
@@ -124,6 +164,9 @@ class BaseEnv(GameState):
         self.masks = batch.legal_masks(self.position)
         self.reward.begin(self.position, ROW_0)
         self._clear()
+        if self.partners is not None:  # the line-up stays; the agents' randomness is that of `Game.restore`
+            self.partners.begin(ROW_0, batch.rng_states(self.position["dice"]), self.partners.records["lineup"])
+            self._play_partners(0.0)
 
     def clone(self) -> Self:
         """Return an independent copy."""

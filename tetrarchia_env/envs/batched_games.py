@@ -1,8 +1,8 @@
 """Batched games behind the vector APIs: many games in one compiled call.
 
-`BatchedGames.advance` plays one step in every game and computes the rewards, `begin_next` begins the next game where one ended,
-and `observe` writes the observations of the Emperors to act. Observations alternate between two arrays: one stays valid until the
-step after the next. The compiled functions are at the end of the file.
+`BatchedGames.advance` plays one step in every game and the partners' decisions that follow, and computes the rewards, `begin_next`
+begins the next game where one ended, and `observe` writes the observations of the Emperors to act. Observations alternate between
+two arrays: one stays valid until the step after the next. The compiled functions are at the end of the file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env import batch
-from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, set_ups
+from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, draw_lineup, set_ups
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
@@ -23,7 +24,8 @@ from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, GameRecord
 from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.envs.illegal_actions import apply_illegal, check_illegal
-from tetrarchia_env.envs.rewards import Reward, make_reward, mean_rewards
+from tetrarchia_env.envs.partners import PARTNER, PartnersArgument, make_partners
+from tetrarchia_env.envs.rewards import Reward, make_reward, pays_each_emperor, step_rewards
 from tetrarchia_env.envs.spaces import VECTOR_RENDER_MODES, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
@@ -60,7 +62,7 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 ActionSet = Literal["all", "base"]
 
-STATE = {"games": GAME, "episodes": EPISODE}
+STATE = {"games": GAME, "episodes": EPISODE}  # with partners also "partners"
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
 EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
@@ -92,12 +94,15 @@ class BatchedGames:
         gamma: as for `tetrarchia_env.env`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         illegal: "raise", "ignore" or "lose"
+        seat: as for `tetrarchia_env.env`; a step is then a decision of this Emperor
+        partners: as for `tetrarchia_env.env`
 
     Attributes:
         games: the current positions
         masks: their legal actions
         episodes: statistics of the running and the last finished game of each environment, records of `EPISODE`
         illegal_actions: 1 where the last action was illegal
+        rewards: the rewards of each Emperor for the last step, shape (n, 4); `None` if the reward object returns one number per game
     """
 
     def __init__(
@@ -112,20 +117,27 @@ class BatchedGames:
         gamma: float = 1.0,
         render_mode: str | None = None,
         illegal: str = "raise",
+        seat: str | None = None,
+        partners: PartnersArgument | None = None,
     ) -> None:
         self.options = list(options)
         _check_num_envs(num_envs, len(self.options))
         self.reward = make_reward(reward, gamma)
         self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES)
+        self.partners = make_partners(seat, partners, num_envs)
         self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _num_actions(actions, self.options)), dtype=np.int8)
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
         self.illegal = check_illegal(illegal)
         self.illegal_actions = np.zeros(num_envs, dtype=np.int64)
+        self.rewards: NDArray[np.float64] | None = None
+        self._pays_each_emperor: bool | None = None  # unknown before the first game
         self.thread_guard = SingleThreadGuard()  # held during step and reset
         self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the running games
         self._none = np.zeros(num_envs, dtype=np.bool_)
+        self._seat = -1 if self.partners is None else self.partners.seat
+        self._lineups = np.zeros(num_envs, dtype=np.int64)  # the partners drawn for the running games
         self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
         self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
         self.set_initial_states(initial_states, initial_state_share)
@@ -142,7 +154,7 @@ class BatchedGames:
                 raise TetrarchiaError("initial_states: a snapshot needs actions that actions='base' does not include")
         self._reset_config = ResetConfig(
             self.rule_index,
-            set_ups(self.options),
+            self._set_ups(),
             np.concatenate(states) if states else np.zeros(0, dtype=GAME),
             int(share * SHARE_SCALE) if states else 0,
         )
@@ -150,18 +162,45 @@ class BatchedGames:
     def set_head_start(self, revolts: Sequence[int], secured: Sequence[int]) -> None:
         """From now on, draw the head start of games without a scenario from these lists (R2.8)."""
         self.options = [one if one.scenario else replace(one, revolts=revolts, secured=secured, task=None) for one in self.options]
-        self._reset_config = self._reset_config._replace(set_ups=set_ups(self.options))
+        self._reset_config = self._reset_config._replace(set_ups=self._set_ups())
+
+    def _set_ups(self) -> SetUps:
+        return set_ups(self.options, 0 if self.partners is None else self.partners.lineups)
 
     def begin(self, seeds: batch.Seeds, rows: Rows | None = None) -> Floats:
-        """Begin new games everywhere or in these rows; a seed determines all following games of its environment."""
+        """Begin new games everywhere or in these rows; a seed determines all following games of its environment.
+
+        A game that ends before the learner's first decision is followed by the next game.
+        """
         where = np.arange(len(self.games)) if rows is None else rows
         rngs = rng_states(batch.seed_array(seeds, len(where)))
         self.episodes[where] = np.zeros(1, dtype=EPISODE)
         self.episodes["rng"][where] = rngs
         self.illegal_actions[where] = self._ignored[where] = 0
-        begin_episodes(self.games, where, self.episodes, self._reset_config, self.masks)
-        self.reward.begin(self.games, where)
+        begin_episodes(self.games, where, self.episodes, self._reset_config, self.masks, self._lineups)
+        self._start(where)
         return self.observe()
+
+    def _start(self, rows: Rows) -> None:
+        """Prepare reward and partners for the new games in these rows, and let the partners play up to the learner's first decision."""
+        self._begin_reward(rows)
+        games_begun = 0
+        while self.partners is not None and len(rows):
+            self.partners.begin(rows, self.episodes["rng"][rows], self._lineups[rows])
+            self._play_partners(rows)
+            rows, games_begun = rows[batch.is_over(self.games[rows])], games_begun + 1
+            self.partners.check_progress(games_begun)
+            self.episodes["rng"][rows] = rng_states(self.episodes["rng"][rows])
+            begin_episodes(self.games, rows, self.episodes, self._reset_config, self.masks, self._lineups)
+            self._begin_reward(rows)
+
+    def _begin_reward(self, rows: Rows) -> None:
+        self.reward.begin(self.games, rows)
+        if self._pays_each_emperor is None:
+            self._pays_each_emperor = pays_each_emperor(self.reward, self.games)
+            self.rewards = np.zeros((len(self.games), len(EMPERORS))) if self._pays_each_emperor else None
+        elif self.rewards is not None:
+            self.rewards[rows] = 0
 
     def advance(self, actions: NDArray[np.int64], idle: Flags | None = None) -> None:
         """Play one step in every game; in idle environments, whose game is finished, begin the next game instead."""
@@ -170,16 +209,51 @@ class BatchedGames:
             self._handle_illegal(chosen, np.flatnonzero(self.illegal_actions))
         self.begin_next(np.flatnonzero(idle))
         play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
-        rewards = mean_rewards(self.reward, self.games)
-        self.episodes["reward"] = rewards if idle is self._none else np.where(idle, 0, rewards)
+        self.episodes["reward"] = 0
+        if self.rewards is not None:
+            self.rewards[:] = 0
+        self._pay(~idle)
+        if self.partners is not None:
+            self.partners.records["decisions"] += ~idle & (self.illegal_actions == 0)
+            self._play_partners(np.flatnonzero(~idle), pays=True)
+            self.episodes["ended"] |= ~idle & batch.is_over(self.games)
         self.episodes["total"] += self.episodes["reward"]
+
+    def _pay(self, played: Flags) -> None:
+        """Add the rewards of the last step where something was played."""
+        amounts = step_rewards(self.reward, self.games)
+        if amounts.ndim == 2:
+            if self.rewards is not None:
+                self.rewards += np.where(played[:, np.newaxis], amounts, 0)
+            amounts = amounts.mean(axis=1) if self._seat < 0 else amounts[:, self._seat]
+        self.episodes["reward"] += np.where(played, amounts, 0)
+
+    def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
+        """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""
+        while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self._seat)):
+            actions = self.partners.act(self.games[rows], self.masks[rows], rows)
+            play_rows(self.games, rows, actions, self.masks)
+            if pays:
+                played = self._none.copy()
+                played[rows] = True
+                self._pay(played)
 
     def begin_next(self, rows: Rows) -> None:
         """Begin the next game in these rows, in which one ended."""
         if len(rows):
-            begin_next_episodes(self.games, rows, self.episodes, self._reset_config, self.masks, self._final_obs, self.final_obs)
-            self.reward.begin(self.games, rows)
+            begin_next_episodes(
+                self.games,
+                rows,
+                self.episodes,
+                self._reset_config,
+                self.masks,
+                self._lineups,
+                self._seat,
+                self._final_obs,
+                self.final_obs,
+            )
             self.illegal_actions[rows] = self._ignored[rows] = 0
+            self._start(rows)
 
     def _handle_illegal(self, actions: NDArray[np.int64], rows: Rows) -> None:
         """Apply the rule for illegal actions to these rows; ids outside the action space always raise."""
@@ -220,7 +294,10 @@ class BatchedGames:
 
     def state(self) -> dict[str, NDArray[np.uint8]]:
         """Return everything that determines the games to come, except the arguments: rows of bytes by name."""
-        return {name: _bytes(getattr(self, name)).copy() for name in STATE}
+        arrays = {name: getattr(self, name) for name in STATE}
+        if self.partners is not None:
+            arrays["partners"] = self.partners.records  # what the agents remember themselves is not included
+        return {name: _bytes(array).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
         """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
@@ -231,16 +308,25 @@ class BatchedGames:
             raise TetrarchiaError("games: one of them is over")
         if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():
             raise TetrarchiaError("games: one of them needs actions that actions='base' does not include")
+        records = None
+        if self.partners is not None:
+            records = records_from_bytes(state.get("partners"), PARTNER, len(self.games), "partners")
+            check_limits(records, {"lineup": (0, max(self.partners.lineups, 1) - 1), "decisions": COUNT}, "partners")
+            if (batch.agents_to_act(games) != self._seat).any():
+                raise TetrarchiaError(f"games: one of them does not wait for a decision of {EMPERORS[self._seat]}")
         with self.thread_guard:
+            if self.partners is not None and records is not None:
+                self.partners.records[:] = records
+                self.partners.forget(np.arange(len(games)))
             self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
             self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
-            self.reward.begin(self.games, np.arange(len(games)))
+            self._begin_reward(np.arange(len(games)))
             self.observe()
 
     def observe(self) -> Floats:
-        """Compute and return the observations of the Emperors to act."""
+        """Compute and return the observations of the Emperors to act; with a seat always those of that Emperor."""
         self._views = self._views[1], self._views[0]
-        observe_all(self.games, self.episodes, self._views[0], self.obs)
+        observe_all(self.games, self.episodes, self._seat, self._views[0], self.obs)
         return self.obs
 
 
@@ -274,24 +360,25 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 @jit
-def begin_episodes(games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks) -> None:
+def begin_episodes(games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks, lineups: NDArray[np.int64]) -> None:
     """Begin new games in these rows with the RNG states of their episodes."""
     for i in rows:
-        begin_episode(games, i, episodes[i], config, masks[i])
+        lineups[i] = begin_episode(games, i, episodes[i], config, masks[i])
 
 
 @jit
-def begin_episode(games: Games, i: int, episode: Episode, config: ResetConfig, mask: Masks) -> None:
-    """Begin a new game by the rules or from one of the initial states, with the RNG state of its episode."""
+def begin_episode(games: Games, i: int, episode: Episode, config: ResetConfig, mask: Masks) -> int:
+    """Begin a new game by the rules or from one of the initial states, with the RNG state of its episode; return its line-up."""
     rng = episode.rng
     choice = next_rng(rng ^ np.uint64(0x5851F42D4C957F2D))  # differs from every state that the dice of this game use
     if draw(choice, np.uint64(SHARE_SCALE)) < config.initial_state_share:
         games[i] = config.initial_states[draw(next_rng(choice), np.uint64(len(config.initial_states)))]
-        games[i].dice = rng
+        lineup, games[i].dice = draw_lineup(config.set_ups, rng)
         episode.revolts, episode.secured = 0, 0
         legal(games[i], mask)
     else:
-        episode.revolts, episode.secured = begin_game(games, i, config.set_ups, config.rule_index[i], rng, mask)
+        episode.revolts, episode.secured, lineup = begin_game(games, i, config.set_ups, config.rule_index[i], rng, mask)
+    return lineup
 
 
 @jit
@@ -317,16 +404,42 @@ def play_step(games: Games, actions: NDArray[np.int64], episodes: Views, masks: 
 
 
 @jit
+def waiting_for_partner(games: Games, rows: Rows, seat: int) -> Rows:
+    """Return the rows in which an Emperor other than `seat` decides."""
+    waiting, number = np.empty_like(rows), 0
+    for i in rows:
+        if games[i].phase != OVER and agent_to_act(games[i]) != seat:
+            waiting[number] = i
+            number += 1
+    return waiting[:number]
+
+
+@jit
+def play_rows(games: Games, rows: Rows, actions: NDArray[np.int64], masks: Masks) -> None:
+    """Play one legal action in each of these rows."""
+    for place, i in enumerate(rows):
+        play(games[i], actions[place], masks[i])
+
+
+@jit
 def begin_next_episodes(
-    games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks, final_obs: Views, flat_final_obs: Floats
+    games: Games,
+    rows: Rows,
+    episodes: Views,
+    config: ResetConfig,
+    masks: Masks,
+    lineups: NDArray[np.int64],
+    seat: int,
+    final_obs: Views,
+    flat_final_obs: Floats,
 ) -> None:
     """Begin the next game in these rows; keep the last observation and the statistics of the game that ended."""
     for i in rows:
         flat_final_obs[i, :] = 0
-        encode(games[i], agent_to_act(games[i]), final_obs[i])
+        encode(games[i], agent_to_act(games[i]) if seat < 0 else seat, final_obs[i])
         end_episode(games[i], episodes[i])
         episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
-        begin_episode(games, i, episodes[i], config, masks[i])
+        lineups[i] = begin_episode(games, i, episodes[i], config, masks[i])
 
 
 @jit
@@ -341,12 +454,12 @@ def end_episode(game: GameRecord, episode: Episode) -> None:
 
 
 @jit
-def observe_all(games: Games, episodes: Views, views: Views, flat: Floats) -> None:
-    """Write the observations of the Emperors to act."""
+def observe_all(games: Games, episodes: Views, seat: int, views: Views, flat: Floats) -> None:
+    """Write the observations of the Emperors to act, or of `seat` unless it is -1."""
     for i in range(len(games)):
         flat[i, :] = 0
         episodes[i].to_act = agent_to_act(games[i])
-        encode(games[i], episodes[i].to_act, views[i])
+        encode(games[i], episodes[i].to_act if seat < 0 else seat, views[i])
 
 
 @jit

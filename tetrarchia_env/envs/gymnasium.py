@@ -8,13 +8,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
 from tetrarchia_env.engine.actions import ACTIONS, END
 from tetrarchia_env.engine.state import OVER, RUNNING, TRUNCATED
 from tetrarchia_env.envs.base import BaseEnv
 from tetrarchia_env.envs.illegal_actions import IllegalRule, apply_illegal, check_illegal
 from tetrarchia_env.envs.infos import info_of
-from tetrarchia_env.envs.rewards import Reward, RewardName, mean_rewards
+from tetrarchia_env.envs.partners import PartnersArgument, Seat, make_partners
+from tetrarchia_env.envs.rewards import Reward, RewardName, pays_each_emperor, step_rewards
 from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import ROW_0
@@ -37,6 +39,8 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose";
             `info["illegal_action"]` is 1 after one
@@ -65,14 +69,23 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: RenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
         illegal: IllegalRule = "ignore",
     ) -> None:
         super().__init__(
-            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), reward, gamma, render_mode, mask
+            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
+            reward,
+            gamma,
+            render_mode,
+            mask,
+            make_partners(seat, partners),
         )
         self.illegal = check_illegal(illegal)
         self.ignored = np.zeros(1, dtype=np.int64)  # illegal actions of this game
+        self.rewards: NDArray[np.float64] | None = None  # of each Emperor for the last step, if the reward object has them
+        self._pays_each_emperor: bool | None = None  # unknown before the first game
         self.observation_space = observation_space(self.mask_in)
         self.action_space = spaces.Discrete(ACTIONS)
 
@@ -87,6 +100,9 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         with self.thread_guard:
             super().reset(seed=chosen)
             self.begin(int(self.np_random.integers(2**63)) if chosen is None else chosen)
+            if self._pays_each_emperor is None:
+                self._pays_each_emperor = pays_each_emperor(self.reward, self.position)
+            self.rewards = np.zeros(len(EMPERORS)) if self._pays_each_emperor else None
             self.auto_render(begins=True)
             return self._observe()
 
@@ -102,15 +118,19 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
             if not is_legal and self.illegal == "raise":
                 self.check_legal(action)
             if is_legal:
-                is_over = self.play(int(action))
+                _, paid = self.play(int(action))
             else:
                 self.ignored += 1
                 apply_illegal(self.position, self.masks, ROW_0, self.ignored, self.illegal)
                 is_over = bool(self.position["phase"][0] == OVER)
-            reward = float(mean_rewards(self.reward, self.position)[0]) if is_over or self.pays_every_step else 0.0
+                paid = step_rewards(self.reward, self.position)[0] if is_over or self.pays_every_step else 0.0
+            if self.rewards is not None:
+                self.rewards[:] = paid
+            if np.ndim(paid):
+                paid = paid.mean() if self.partners is None else paid[self.partners.seat]
             obs, info = self._observe(illegal_action=int(not is_legal))
             self.auto_render()
-            return obs, reward, info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
+            return obs, float(paid), info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
         finally:
             self.thread_guard.release()
 
@@ -127,8 +147,9 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
     def _observe(self, illegal_action: int = 0) -> tuple[Obs, dict[str, Any]]:
         """Return the observation of the Emperor to act, and the info."""
         status, mask = self.status(), self._legal()
-        obs = self.observed_by(status[0])
+        obs = self.observed_by(status[0] if self.partners is None else self.partners.seat)
+        rewards = None if self.rewards is None else self.rewards.copy()
         numbers = [np.int64(number) for number in status]  # with a dtype: TorchRL makes its specs from it
         if self.mask_in == "info":
-            return obs, info_of(numbers, np.int64(illegal_action), mask)
-        return {"observation": obs, "action_mask": mask}, info_of(numbers, np.int64(illegal_action))
+            return obs, info_of(numbers, np.int64(illegal_action), mask, rewards)
+        return {"observation": obs, "action_mask": mask}, info_of(numbers, np.int64(illegal_action), None, rewards)

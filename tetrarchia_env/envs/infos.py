@@ -1,7 +1,8 @@
 """Infos of every API: numbers only, with the same keys from reset to end.
 
 `turn` counts finished turns, `score` is R9.3, `outcome` and `agent` are codes (`agent`: the Emperor to act, after the end the
-Emperor whose turn it was), and `illegal_action` is 1 if the last action was illegal. With mask="info" there is also `action_mask`.
+Emperor whose turn it was), and `illegal_action` is 1 if the last action was illegal. With mask="info" there is also `action_mask`, and
+in the APIs with one reward per game, if the reward object pays each Emperor, `rewards` with the four amounts of the last step.
 """
 
 from typing import Any
@@ -17,12 +18,16 @@ from tetrarchia_env.schema import truncate_repr
 Status = Any  # four numbers, or four arrays with a number per game: Emperor to act, outcome, score, turn
 
 
-def info_of(status: Status, illegal_action: Any = 0, mask: NDArray[np.int8] | None = None) -> dict[str, Any]:
+def info_of(
+    status: Status, illegal_action: Any = 0, mask: NDArray[np.int8] | None = None, rewards: NDArray[np.float64] | None = None
+) -> dict[str, Any]:
     """Return the info of one game, or of many as arrays."""
     to_act, outcome, score, turn = status
     info = {"turn": turn, "score": score, "outcome": outcome, "agent": to_act, "illegal_action": illegal_action}
     if mask is not None:
         info["action_mask"] = mask
+    if rewards is not None:
+        info["rewards"] = rewards
     return info
 
 

@@ -12,10 +12,13 @@ shape (n,), or one per Emperor, shape (n, 4):
 >>> from tetrarchia_env import tetrarchia_v0
 >>> env = tetrarchia_v0.vector_env(2, reward=TenForAWin())
 
-The PettingZoo APIs give each Emperor its own reward; the APIs with one player for all four give the mean. A reward that is 0
+The PettingZoo APIs give each Emperor its own reward; the APIs with one player for all four give the mean, and the four rewards in
+`info["rewards"]`. With partners (argument `seat`) the learner gets the reward of its Emperor; the object is called after each
+decision of a partner, too, and the amounts of games in which nothing was played are not used. A reward that is 0
 before the end of a game may set the attribute `terminal_only = True`; the single-game environments then skip the calls before it.
 """
 
+import copy
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -200,20 +203,13 @@ def make_reward(reward: str | Reward, gamma: float) -> Reward:
     return reward
 
 
-def emperor_rewards(reward: Reward, games: Games) -> Amounts:
-    """Return the reward of each Emperor for the last step of each game, shape (n, 4)."""
-    amounts = _call(reward, games)
-    return amounts if amounts.ndim == 2 else np.repeat(amounts[:, np.newaxis], len(EMPERORS), axis=1)
+def pays_each_emperor(reward: Reward, games: Games) -> bool:
+    """Return whether a reward has one number per Emperor, by asking a copy of it about games that have just begun."""
+    return step_rewards(copy.deepcopy(reward), games).ndim == 2
 
 
-def mean_rewards(reward: Reward, games: Games) -> Amounts:
-    """Return the mean of the Emperors' rewards for the last step of each game, shape (n,)."""
-    amounts = _call(reward, games)
-    mean: Amounts = amounts if amounts.ndim == 1 else amounts.mean(axis=1)
-    return mean
-
-
-def _call(reward: Reward, games: Games) -> Amounts:
+def step_rewards(reward: Reward, games: Games) -> Amounts:
+    """Return the reward of the last step of each game, shape (n,), or of each Emperor, shape (n, 4), checked."""
     amounts = reward(games)
     if np.shape(amounts) not in ((len(games),), (len(games), len(EMPERORS))):
         wanted = f"({len(games)},) or ({len(games)}, {len(EMPERORS)})"

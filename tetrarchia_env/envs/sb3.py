@@ -14,6 +14,7 @@ from tetrarchia_env.engine.state import TRUNCATED
 from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.infos import infos_of
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.notation import Snapshot
@@ -46,6 +47,8 @@ class TetrarchiaVecEnv(VecEnv):
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
@@ -72,6 +75,8 @@ class TetrarchiaVecEnv(VecEnv):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: VectorRenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace | None = None,
         illegal: IllegalRule = "raise",
         seed: int | None = None,
@@ -98,6 +103,8 @@ class TetrarchiaVecEnv(VecEnv):
             gamma=gamma,
             render_mode=render_mode,
             illegal=illegal,
+            seat=seat,
+            partners=partners,
         )
         self.render_mode = self.batched.render_mode
         self.mask_in, self.copy = mask and check_mask(mask), copy
@@ -169,6 +176,9 @@ class TetrarchiaVecEnv(VecEnv):
         if self.mask_in == "info":
             for info, mask in zip(infos, self.batched.legal()[rows], strict=True):
                 info["action_mask"] = mask
+        if self.batched.rewards is not None:
+            for info, rewards in zip(infos, self.batched.rewards[rows].copy(), strict=True):
+                info["rewards"] = rewards
         return infos
 
     def _obs(self) -> Obs:

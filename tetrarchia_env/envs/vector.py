@@ -15,6 +15,7 @@ from tetrarchia_env.engine.state import TRUNCATED
 from tetrarchia_env.envs.batched_games import ActionSet, BatchedGames, rule_sets
 from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.infos import info_of, mask_info, with_presence
+from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, VECTOR_RENDER_MODES, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.errors import TetrarchiaError
@@ -50,6 +51,8 @@ class TetrarchiaVector(VectorEnv):
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
         render_mode: `None`, "ansi", "rgb_array" or "svg"
+        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
+        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
         mask: "observation" (a dict of vector and mask) or "info" (the vector alone, and the mask in `info["action_mask"]`)
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         autoreset_mode: Gymnasium's "NextStep", "SameStep" or "Disabled"
@@ -81,6 +84,8 @@ class TetrarchiaVector(VectorEnv):
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
         render_mode: VectorRenderMode | None = None,
+        seat: Seat | None = None,
+        partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
         illegal: IllegalRule = "ignore",
         autoreset_mode: Literal["NextStep", "SameStep", "Disabled"] | AutoresetMode = AutoresetMode.NEXT_STEP,
@@ -107,6 +112,8 @@ class TetrarchiaVector(VectorEnv):
             gamma=gamma,
             render_mode=render_mode,
             illegal=illegal,
+            seat=seat,
+            partners=partners,
         )
         self.num_envs, self.copy, self.mask_in = num_envs, copy, check_mask(mask)
         self.render_mode = self.batched.render_mode
@@ -209,7 +216,13 @@ class TetrarchiaVector(VectorEnv):
         return obs if self.mask_in == "info" else {"observation": obs, "action_mask": masks}
 
     def _info(self, masks: batch.Masks) -> Info:
-        return info_of(self.batched.status(), self.batched.illegal_actions.copy(), masks.copy() if self.mask_in == "info" else None)
+        rewards = self.batched.rewards
+        return info_of(
+            self.batched.status(),
+            self.batched.illegal_actions.copy(),
+            masks.copy() if self.mask_in == "info" else None,
+            None if rewards is None else rewards.copy(),
+        )
 
 
 def _checked_mode(mode: object) -> AutoresetMode:

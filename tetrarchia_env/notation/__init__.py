@@ -1,6 +1,6 @@
 """Conversion of games to and from text and JSON: actions, snapshots and replays."""
 
-from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_text, legal_actions
+from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_label, action_text, legal_actions
 from tetrarchia_env.notation.plain_records import fast_view, repeat, to_namedtuple
 from tetrarchia_env.notation.replays import (
     Replay,
@@ -19,6 +19,7 @@ __all__ = [
     "Replay",
     "Snapshot",
     "action_id",
+    "action_label",
     "action_text",
     "fast_view",
     "legal_actions",

@@ -7,6 +7,8 @@ import numpy as np
 from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.engine import actions as a
+from tetrarchia_env.engine.state import DUX
+from tetrarchia_env.engine.tables import BIT
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
 from tetrarchia_env.variants import MODULES, VARIANTS
@@ -34,6 +36,33 @@ _BLOCKS = {
 }
 ACTION_TEXTS: tuple[str, ...] = tuple(text for first in sorted(_BLOCKS) for text in _BLOCKS[first])
 _IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}
+# By the beginning of an action's text. {goal}: the rest of the text; {place}: the space of the figure; {token}: what lies there.
+_LABELS = {
+    "end": "End the turn",
+    "secure": "Secure {place}",
+    "subdue": "Subdue the {token} in {place}",
+    "calm": "Calm the Revolt in {place}",
+    **{f"sail {start}": f"Sail from {start} to {{goal}}" for start in BOARD.zones},
+    "fleet": "Place a fleet in {goal}",
+    "enter capital": "Arrive in {capital}",
+    "enter": "Arrive in {goal}",
+    "move": "Move to {goal}",
+    "attack PIRATES": "Attack the Pirates",
+    "attack": "Attack {goal}",
+    "imperivm": "Use the power of the Emperor",
+    "boost": "Add 1 to the roll",
+    "block": "Block the army",
+    "accept": "Do not react",
+    "take": "Take 1 IP from Galerius",
+    "give": "Give 1 IP to Maximian",
+    **{f"order {emperor}": f"Order {emperor.capitalize()} to {{goal}}" for emperor in EMPERORS},
+    "dux deploy": "Deploy the Dux in {goal}",
+    "dux move": "Move the Dux to {goal}",
+    "dux attack PIRATES": "Attack the Pirates with the Dux",
+    "dux attack": "Attack {goal} with the Dux",
+    "dux subdue": "Subdue the {token} in {place} with the Dux",
+    "dux calm": "Calm the Revolt in {place} with the Dux",
+}
 
 
 def action_text(action: int) -> str:
@@ -68,6 +97,25 @@ def action_id(text: str) -> int:
         hint = f": did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise TetrarchiaError(f"unknown action {truncate_repr(text)}{hint}")
     return _IDS[words]
+
+
+def action_label(game: Games, action: int) -> str:
+    """Return an action in the words of a player's page.
+
+    Args:
+        game: The position in which it is chosen, an array of one game.
+        action: The id of a legal action.
+    """
+    record, text = game[0], action_text(action)
+    start = max((start for start in _LABELS if text.startswith(start)), key=len)
+    space = int(record.at[DUX if text.startswith("dux") else record.emperor])
+    is_on_board = space < len(BOARD.names)
+    return _LABELS[start].format(
+        goal=text.removeprefix(start).strip(),
+        place=BOARD.names[space] if is_on_board else "",
+        token="Revolt" if is_on_board and record.revolts & BIT[space] else "Unrest",
+        capital=BOARD.names[BOARD.capitals[record.emperor]],
+    )
 
 
 def legal_actions(game: Games) -> list[int]:

@@ -149,7 +149,7 @@ def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
     if snapshot["dux"]:
         yield "Dux", snapshot["dux"]
     if snapshot["passing"]:
-        yield "Passing", f"{snapshot['passing']} must move on"
+        yield "Passing", f"{snapshot['passing'].capitalize()} must move on"
 
 
 def _fact(head: str, words: str) -> str:

@@ -65,7 +65,7 @@ def replay(
         raise TetrarchiaError(f"replay {file}: {error}") from None
     game = Game.from_replay(played)
     if render == "browser":
-        in_browser(game, agents, video or html)
+        in_browser(game, agents, video or html, speed)
         return
     if html:
         from tetrarchia_env.render.page import replay_page

@@ -10,8 +10,7 @@ from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from tetrarchia_app.web.coach import Coach
     from tetrarchia_app.web.room_manager import RoomManager
     from tetrarchia_app.web.workers import AgentSpec
     from tetrarchia_env.game import Game
@@ -24,7 +23,15 @@ EXAMPLES = (
 
 HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
 STATE_HELP = "Folder in which rooms are kept; a restarted server continues them"
-DEFAULT_AGENTS = ("ppo", "ppo:candidates=8", "ppo:ppo-full", "planner", "greedy", "random")
+COACHES = ("ppo", "ppo:ppo-full")  # the first that knows the rules of a game advises and analyzes
+DEFAULT_AGENTS = {  # the strongest first, with descriptions for the lobby
+    "ppo": "trained network; plays at once",
+    "ppo:candidates=8": "the same network, which also compares 8 candidate turns by simulation; stronger and slower",
+    "ppo:ppo-full": "network trained with all variants, modules and scenarios",
+    "planner": "searches each turn with hand-written evaluation, without a network",
+    "greedy": "plays the action with the best immediate effect",
+    "random": "plays any legal action",
+}
 
 
 def serve(
@@ -43,13 +50,14 @@ def serve(
     server.run(manager, lobby_data(manager), bound, server.AccessPolicy.for_host(host), open_browser=open_)
 
 
-def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
+def in_browser(game: "Game", agents: str | None, output: Path | None, speed: float) -> None:
     """Show one game live in the browser.
 
     Args:
         game: The game, which may be in progress.
         agents: Names of the agents that continue it; the default agent if None.
         output: A file to write, which this mode cannot do.
+        speed: Actions per second when the page plays.
 
     Raises:
         TetrarchiaError: If `output` is given.
@@ -66,7 +74,7 @@ def in_browser(game: "Game", agents: str | None, output: Path | None) -> None:
         names = split_names(agents) if agents else [manager.substitute_agent(game.options)]
         room = manager.create_room(game, assign_players(names))
         bound, policy = server.bind_socket("127.0.0.1", 0), server.AccessPolicy()
-        server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}")
+        server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}?pace={round(1000 / speed)}")
 
 
 def import_web(name: str) -> Any:
@@ -90,7 +98,6 @@ def create_manager(agents: str, state: Path | None, study: Path | None = None, k
         keep: Minutes that a finished game is kept.
     """
     import os
-    import sys
     from functools import partial
 
     from tetrarchia_agents.compiling import compile_ahead
@@ -100,35 +107,33 @@ def create_manager(agents: str, state: Path | None, study: Path | None = None, k
     rooms, journal = import_web("room_manager"), import_web("journal")
     specs = agent_specs(agents)
     compile_ahead()
-    analysis: dict[str, Callable[..., Any]] = {}
-    if "ppo" in specs:
-        try:
-            analysis = analysis_workers("ppo")
-        except TetrarchiaError as error:  # the network has no calibration; everything else works without it
-            print(f"tetrarchia: no coach and no position analysis: {error}", file=sys.stderr)
-    services = rooms.Services(specs, keep_game=partial(append_game, study) if study else None, version=__version__, **analysis)
+    keep_game = partial(append_game, study) if study else None
+    services = rooms.Services(specs, make_coach(*(name for name in COACHES if name in specs)), keep_game, __version__)
     limits = rooms.Limits(finished_s=60 * keep, agents_only_s=60 * keep)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return rooms.RoomManager(journal.Journal(state or state_home / "tetrarchia" / "rooms"), services, limits)  # type: ignore[no-any-return]
 
 
-def analysis_workers(name: str) -> "dict[str, Callable[..., Any]]":
-    """Return the functions `coach` and `analyze` of a server, which use this agent's network.
+def make_coach(*names: str) -> "Coach | None":
+    """Return the coach of a server; None, with a message, if none of these agents has a calibrated network.
 
-    Raises:
-        TetrarchiaError: If the network's value is not calibrated.
+    Args:
+        names: Agents with networks; the first that knows the rules of a game is used.
     """
-    from dataclasses import asdict
-    from functools import partial
+    import sys
 
-    from tetrarchia_agents.luck_adjusted import analyze
-    from tetrarchia_agents.position_analysis import advise, make_critic
+    if not names:
+        return None
+    from tetrarchia_agents.position_analysis import make_critic
 
-    critic = make_critic(name)
-    return {
-        "coach": lambda game: [asdict(advice) for advice in advise(critic, game)[0]],
-        "analyze": partial(analyze, critic),
-    }
+    critics = []
+    for name in names:
+        try:
+            critics.append(make_critic(name))
+        except TetrarchiaError as error:  # the network has no calibration; everything else works without it
+            print(f"tetrarchia: no coach and no position analysis by {name}: {error}", file=sys.stderr)
+    coach: Coach | None = import_web("coach").Coach(critics) if critics else None
+    return coach
 
 
 def agent_specs(additional: str) -> "dict[str, AgentSpec]":
@@ -162,7 +167,7 @@ def agent_spec(name: str) -> "AgentSpec":
     agent = make_agent(name)
     base_only = getattr(agent, "num_actions", ACTIONS) < ACTIONS
     agent_type = AGENTS.get(name.partition(":")[0])
-    description = agent_type.help if agent_type else "your own agent"
+    description = DEFAULT_AGENTS.get(name) or (agent_type.help if agent_type else "your own agent")
     batched = hasattr(agent, "network") and not getattr(agent, "candidates", 0)  # a search in a batch would delay all its games
     return import_web("workers").AgentSpec(partial(make_agent, name), description, batched, base_only)  # type: ignore[no-any-return]
 

@@ -52,7 +52,7 @@ def watch(
     options = game_options(level, variants, modules, scenario, task, revolts, secured)
     game = Game.from_options(options, seed)
     if render == "browser":
-        in_browser(game, agents, video or save)
+        in_browser(game, agents, video or save, speed)
         return
     game.policy = game_policy(agents, options)
     present(game, speed, render, video)

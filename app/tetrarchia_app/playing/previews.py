@@ -1,17 +1,21 @@
-"""Previews of the legal actions for the web page: place on the map, cost, and the strength of both sides of a combat."""
+"""Previews of the legal actions for the web page: label, place on the map, cost, both sides of a combat, and the end of the turn."""
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tetrarchia_app.playing.choices import DICE_OUTCOMES, choices, fighters
-from tetrarchia_env.batch import Games
+from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine import actions as a
 from tetrarchia_env.engine.bits import count
 from tetrarchia_env.engine.combat import barbarian_side, chain, odds, roman_side
-from tetrarchia_env.engine.state import PIRATES, GameRecord
-from tetrarchia_env.engine.tables import BIT, COAST, LINKED
+from tetrarchia_env.engine.state import FIGURES, PIRATES, ROMAN, GameRecord
+from tetrarchia_env.engine.tables import BIT, COAST, LINKED, NORMAL
 from tetrarchia_env.engine.tokens import supporting
-from tetrarchia_env.notation import fast_view
+from tetrarchia_env.engine.turn import act
+from tetrarchia_env.notation import action_label, fast_view, repeat
 
 ACTION_BLOCKS = {a.MOVE: "move", a.ATTACK: "attack", a.DUX_DEPLOY: "dux deploy", a.DUX_MOVE: "dux move", a.DUX_ATTACK: "dux attack"}
 
@@ -38,18 +42,72 @@ class Combat:
 
 @dataclass(frozen=True)
 class Preview:
-    """A legal action; `place` is the space or sea zone where it is shown, `None` if it has none."""
+    """A legal action.
+
+    Attributes:
+        action: Its text.
+        label: Its description for a player.
+        cost: Its cost, e.g. "2 IP".
+        place: The space or sea zone where it is shown; `None` if it has none.
+        combat: The combat that it begins.
+        ends_turn: Whether the Barbarian phase follows at once, without a combat.
+        driven_off: Figures that the Barbarian phase would then remove from the board (R6.2), whatever the dice show.
+        at_risk: Figures that it would remove if the dice join broken links.
+    """
 
     action: str
+    label: str
     cost: str
     place: str | None
     combat: Combat | None
+    ends_turn: bool
+    driven_off: tuple[str, ...]
+    at_risk: tuple[str, ...]
 
 
 def previews(game: Games) -> list[Preview]:
     """Return a preview of every legal action, in the order of `choices`."""
-    record = fast_view(game)
-    return [Preview(choice.text, choice.cost, _place(record, choice.action), _combat(record, choice.action)) for choice in choices(game)]
+    record, found = fast_view(game), choices(game)
+    ends = _turn_ends(game, [choice.action for choice in found])
+    return [
+        Preview(
+            choice.text, action_label(game, choice.action), choice.cost, _place(record, choice.action), _combat(record, choice.action),
+            end is not None, *(_removed(end) if end is not None else ((), ())),
+        )
+        for choice, end in zip(found, ends, strict=True)
+    ]  # fmt: skip
+
+
+def _turn_ends(game: Games, actions: list[int]) -> list[GameRecord | None]:
+    """Return, for each action, the position in which it ends the Roman phase; `None` if it does not or begins a combat."""
+    if game[0].phase != ROMAN:
+        return [None] * len(actions)
+    record, after = fast_view(game), repeat(game, len(actions))
+    for row, action in zip(after, actions, strict=True):
+        if fighters(record, action) is None:
+            act(row, action)
+    others = legal_masks(after)[:, a.END + 1 :]
+    is_end = np.array([fighters(record, action) is None for action in actions]) & ((after["phase"] != ROMAN) | ~others.any(axis=1))
+    return [row if ends and row.outcome == game[0].outcome else None for row, ends in zip(after, is_end, strict=True)]
+
+
+def _removed(game: GameRecord) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """R6.1, R6.2: return the figures on spaces that certainly or possibly have a Revolt after the Revolts have spread."""
+    certain = int(game.revolts) | _reached(game, NORMAL)
+    possible = int(game.revolts) | _reached(game, LINKED)
+    standing = {name: int(space) for name, space in zip(FIGURES, game.at, strict=False) if space < SPACES}
+    driven_off = tuple(name for name, space in standing.items() if certain >> space & 1)
+    return driven_off, tuple(name for name, space in standing.items() if possible >> space & 1 and name not in driven_off)
+
+
+def _reached(game: GameRecord, links: NDArray[np.int64]) -> int:
+    """Return the Unrest that these links join to a Revolt, directly or through other Unrest, as bits."""
+    reached, queue = 0, _spaces_of(game.revolts)
+    while queue:
+        new = int(links[queue.pop()] & game.unrest) & ~reached
+        reached |= new
+        queue += _spaces_of(new)
+    return reached
 
 
 def _place(game: GameRecord, action: int) -> str | None:

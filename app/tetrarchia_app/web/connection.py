@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from tetrarchia_app.web.journal import NotSavedError
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import sanitize_line, truncate_repr
@@ -104,7 +105,13 @@ class TakeOver(Struct, tag="take_over", forbid_unknown_fields=True):
     agent: Text | None = None
 
 
-Message = Play | Undo | GetPosition | Advance | Coach | Analyze | Rename | SetConsent | Substitute | TakeOver
+class PlayAgain(Struct, tag="play_again", forbid_unknown_fields=True):
+    """Create a room with the same players and rules after the end of the game, with the same or with other dice."""
+
+    same_dice: bool = False
+
+
+Message = PlayAgain | Play | Undo | GetPosition | Advance | Coach | Analyze | Rename | SetConsent | Substitute | TakeOver
 _MESSAGE_DECODER: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 
 
@@ -120,21 +127,46 @@ def decode(decoder: "msgspec.json.Decoder[T]", data: str | bytes) -> T:
         raise TetrarchiaError(f"invalid message: {truncate_repr(str(error))}") from None
 
 
+class TokenBucket:
+    """A limit on a rate: `burst` at once, then `per_s` per second."""
+
+    def __init__(self, burst: float, per_s: float) -> None:
+        self._burst, self._per_s = burst, per_s
+        self._allowance, self._last = burst, time.monotonic()
+
+    @property
+    def allowance(self) -> float:
+        """How many more are allowed now."""
+        return min(self._burst, self._allowance + self._per_s * (time.monotonic() - self._last))
+
+    def take(self) -> bool:
+        """Return whether one more is allowed, and count it; one that is refused is not counted."""
+        allowance = self.allowance
+        if allowance < 1:
+            return False
+        self._allowance, self._last = allowance - 1, time.monotonic()
+        return True
+
+
 class Connection:
     """A connected page.
 
     Attributes:
         player: Index of the player in the room; None for a spectator.
+        link: The link of the page.
+        can_invite: Whether the page shows the links of all players.
+        address: Network address of the page.
         known_drawings: Numbers of the drawings already sent to the page.
     """
 
-    def __init__(self, socket: WebSocket, player: int | None) -> None:
-        self.player = player
+    def __init__(self, socket: WebSocket, player: int | None, link: str, can_invite: bool) -> None:
+        self.player, self.link, self.can_invite = player, link, can_invite
+        self.address = socket.client.host if socket.client else ""
         self.known_drawings: set[int] = set()
         self._socket = socket
         self._outgoing: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MAX_QUEUED_MESSAGES)
         self._closing: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
-        self._allowance, self._last_received = BURST, time.monotonic()
+        self._received = TokenBucket(BURST, RATE_PER_S)
         self._refused = 0
 
     async def run(self, handle: Callable[[Message], None]) -> None:
@@ -165,22 +197,18 @@ class Connection:
             received = await self._socket.receive()
             if received["type"] == "websocket.disconnect":
                 return
-            now = time.monotonic()
-            self._allowance = min(BURST, self._allowance + RATE_PER_S * (now - self._last_received)) - 1
-            self._last_received = now
-            if self._allowance < 0:
+            if not self._received.take():
                 self.close(POLICY_VIOLATION, f"more than {RATE_PER_S:g} messages per second")
                 return
             data = received.get("text") or received.get("bytes") or ""
             try:
                 if len(data) > MAX_MESSAGE_BYTES:
                     raise TetrarchiaError(f"a message must have at most {MAX_MESSAGE_BYTES} bytes; got {len(data)}")
-                handle(decode(_MESSAGE_DECODER, data))
+                message = decode(_MESSAGE_DECODER, data)
             except TetrarchiaError as error:
-                self._refused += 1
-                self.send_error(str(error))
-                if self._refused >= MAX_REFUSED_MESSAGES:
-                    self.close(POLICY_VIOLATION, f"{self._refused} invalid messages, the last: {sanitize_line(str(error), 200)}")
+                self.refuse(error)
+            else:
+                handle(message)
 
     async def _write(self) -> None:
         while True:
@@ -204,9 +232,19 @@ class Connection:
         except asyncio.QueueFull:
             self.close(TRY_LATER, "does not read its messages")
 
-    def send_error(self, message: str) -> None:
-        """Queue an error message for the player."""
-        self.send({"type": "error", "message": sanitize_line(message, 300)})
+    def send_error(self, message: str, code: str = "refused") -> None:
+        """Queue an error message for the player; the codes are listed in `views`."""
+        self.send({"type": "error", "message": sanitize_line(message, 300), "code": code})
+
+    def refuse(self, error: TetrarchiaError) -> None:
+        """Queue the reason why a message was refused; close the connection after too many."""
+        if isinstance(error, NotSavedError):
+            self.send_error(str(error), "not_saved")
+            return
+        self._refused += 1
+        self.send_error(str(error))
+        if self._refused >= MAX_REFUSED_MESSAGES:
+            self.close(POLICY_VIOLATION, f"{self._refused} invalid messages, the last: {sanitize_line(str(error), 200)}")
 
     def close(self, code: int, reason: str) -> None:
         """Close the connection with a WebSocket close code; the reason is logged."""

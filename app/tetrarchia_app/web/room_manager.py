@@ -1,28 +1,23 @@
 """All rooms of a server: created within limits, found by their links, restored from the journal and removed when they expire."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Struct
-from numpy.typing import NDArray
 
-from tetrarchia_app.web.connection import POLICY_VIOLATION, Connection, Name, Position, Text, decode
-from tetrarchia_app.web.journal import Journal, Player, log_unusable
+from tetrarchia_app.web.analysis_queue import AnalysisQueue
+from tetrarchia_app.web.connection import POLICY_VIOLATION, Connection, Name, Position, Text, TokenBucket, decode
+from tetrarchia_app.web.journal import Journal, Player, log_unusable, new_link
 from tetrarchia_app.web.room import Room, printable_name
 from tetrarchia_app.web.workers import AgentSpec, AgentWorkers
-from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game
-from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.notation import parse_replay, play_replay
 from tetrarchia_env.options import Options
@@ -30,10 +25,14 @@ from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.study import Player as StudyPlayer
 from tetrarchia_eval.study import StudyGame, new_person
 
+if TYPE_CHECKING:
+    from tetrarchia_app.web.coach import Coach
+
 HUMANS = tuple(f"player {number}" for number in range(1, len(EMPERORS) + 1))  # the creator of the room is "player 1"
 MAX_ACTIONS, MAX_TURNS = 10_000, 400  # of a game in a room
-MAX_ANALYSIS_JOBS = 64
-AnalysisJob = Callable[..., Any]  # runs in the analysis thread; its result is sent to the page
+TAKE_OVERS_PER_LINK, TAKE_OVERS_PER_ADDRESS = 10, 20  # rooms that may be created by `take_over` at once
+TAKE_OVERS_PER_S = 1 / 60  # and then
+MAX_BUCKETS = 10_000  # links and addresses that are remembered
 log = logging.getLogger(__name__)
 
 
@@ -43,24 +42,26 @@ class Services:
 
     Attributes:
         agents: The agents that can be chosen, by name, the default agent first.
-        coach: Recommends actions in a game record; None if there is no trained network.
-        analyze: Analyzes a game, given its positions and the actions between them; None if there is no trained network.
+        coach: Advises players and analyzes games; None if there is no trained network.
         keep_game: Keeps a finished game for research if all players agreed; None on a server without a study.
         version: Version of the package, stored with kept games.
     """
 
     agents: dict[str, AgentSpec]
-    coach: AnalysisJob | None = None
-    analyze: Callable[[Games, NDArray[np.int64]], GameAnalysis] | None = None
+    coach: "Coach | None" = None
     keep_game: Callable[[StudyGame], None] | None = None
     version: str = "unknown"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Maximum number of rooms, and how many seconds a room without connections is kept."""
+    """Maximum number of rooms, and how many seconds a room without connections is kept.
+
+    `unjoined_s` is for a room to which no page was ever connected.
+    """
 
     rooms: int = 1_000
+    unjoined_s: float = 600.0
     finished_s: float = 3_600.0
     agents_only_s: float = 3_600.0
     unfinished_s: float = 14 * 24 * 3_600.0
@@ -130,20 +131,23 @@ class RoomManager:
         self.rooms: dict[str, Room] = {}
         self._links: dict[str, tuple[Room, int | None]] = {}
         self._env_ids = count()
-        self._analysis_thread = ThreadPoolExecutor(1, "analysis")
-        self._analysis_jobs = 0
+        self.analysis = AnalysisQueue()
+        self._take_overs: dict[str, TokenBucket] = {}  # by link and by address
         for stored in journal.load():
             try:
                 room = Room.restore(self, next(self._env_ids), stored)
+                for player in room.players:
+                    if player.acting_agent:
+                        self.check_agent(player.acting_agent, room.game.options)
             except TetrarchiaError as error:
                 log_unusable(stored.name, error)
                 continue
             self._add(room)
 
     def _add(self, room: Room) -> None:
-        self.journal.create(room.name, room.header())
         self.rooms[room.name] = room
-        self._links[room.spectator_link] = (room, None)
+        for link in filter(None, (room.spectator_link, room.creator_link)):
+            self._links[link] = (room, None)
         for number, player in enumerate(room.players):
             if player.is_human:
                 self._links[player.link] = (room, number)
@@ -163,6 +167,7 @@ class RoomManager:
 
         Raises:
             TetrarchiaError: If there are too many rooms, or an agent is unknown or cannot play these rules.
+            NotSavedError: If the room cannot be saved.
         """
         if len(self.rooms) >= self.limits.rooms:
             raise TetrarchiaError(f"the server already has {self.limits.rooms} rooms: try again later")
@@ -174,8 +179,26 @@ class RoomManager:
         if HUMANS[0] in emperors:
             players[0].name, players[0].consent = printable_name(name), consent
         room = Room(self, next(self._env_ids), game, players, [order.index(one) for one in emperors])
+        if HUMANS[0] not in emperors and room.has_humans:
+            room.creator_link = new_link()
+        self.journal.create(room.name, room.header())
         self._add(room)
         return room
+
+    def limit_take_over(self, connection: Connection) -> None:
+        """Count a room that a page is about to create.
+
+        Raises:
+            TetrarchiaError: If too many were created with the page's link or from its address.
+        """
+        if len(self._take_overs) > MAX_BUCKETS:
+            self._take_overs.clear()
+        buckets = [
+            self._take_overs.setdefault(key, TokenBucket(burst, TAKE_OVERS_PER_S))
+            for key, burst in ((connection.link, TAKE_OVERS_PER_LINK), (connection.address, TAKE_OVERS_PER_ADDRESS))
+        ]
+        if not all(bucket.take() for bucket in buckets):
+            raise TetrarchiaError("too many games were continued with this link or from this address: try again in a minute")
 
     def check_agent(self, name: str, options: Options) -> None:
         """Raise TetrarchiaError if the server does not offer this agent, or the agent cannot play these rules."""
@@ -204,10 +227,11 @@ class RoomManager:
         """Remove a room that has had no connections for as long as `Limits` says."""
         unfinished_s = self.limits.unfinished_s if room.has_humans else self.limits.agents_only_s
         kept_s = self.limits.finished_s if room.game.is_over else unfinished_s
+        kept_s = kept_s if room.is_joined else min(kept_s, self.limits.unjoined_s)
         if room.connections or time.time() - room.last_used < kept_s:
             return
         room.close(POLICY_VIOLATION, "this room has expired")
-        for link in (room.spectator_link, *(player.link for player in room.players)):
+        for link in (room.spectator_link, room.creator_link or "", *(player.link for player in room.players)):
             self._links.pop(link, None)
         del self.rooms[room.name]
         self.journal.remove(room.name)
@@ -223,44 +247,11 @@ class RoomManager:
         except OSError as error:
             log.warning("a game could not be kept for the study: %s", sanitize_line(str(error)))
 
-    def analyze(self, connection: Connection, reply_type: str, job: AnalysisJob | None, *args: Any, **extra: Any) -> None:
-        """Run a job in the analysis thread and send its result to the page.
-
-        Args:
-            connection: The page that requested it.
-            reply_type: Type of the message with the result.
-            job: What to run with `args`; None if the server has no trained network.
-            extra: Further fields of the message.
-
-        Raises:
-            TetrarchiaError: If there is no trained network, or too many jobs wait.
-        """
-        if job is None:
-            raise TetrarchiaError("this server has no trained network")
-        if self._analysis_jobs >= MAX_ANALYSIS_JOBS:
-            raise TetrarchiaError("too many analyses are waiting: try again later")
-        self._analysis_jobs += 1
-        future = asyncio.get_running_loop().run_in_executor(self._analysis_thread, job, *args)
-
-        def reply(done: "asyncio.Future[Any]") -> None:
-            self._analysis_jobs -= 1
-            if done.cancelled():
-                return
-            error = done.exception()
-            if error is None:
-                connection.send({"type": reply_type, "result": done.result(), **extra})
-            else:
-                log.error("the analysis failed", exc_info=error)
-                reason = sanitize_line(str(error), 200) if isinstance(error, TetrarchiaError) else "see the log of the server"
-                connection.send_error(f"the analysis failed: {reason}")
-
-        future.add_done_callback(reply)
-
     def close(self) -> None:
         """Close all connections and release the journal; the rooms stay on disk."""
         for room in self.rooms.values():
             room.close(POLICY_VIOLATION, "the server was stopped")
-        self._analysis_thread.shutdown(wait=False, cancel_futures=True)
+        self.analysis.close()
         self.journal.close()
 
 

@@ -8,6 +8,7 @@ import gc
 import ipaddress
 import json
 import logging
+import re
 import socket
 import threading
 import webbrowser
@@ -30,7 +31,17 @@ from starlette.websockets import WebSocket
 
 from tetrarchia_app.web.connection import MAX_MESSAGE_BYTES, POLICY_VIOLATION, Connection
 from tetrarchia_app.web.journal import new_link
+from tetrarchia_app.web.network_limits import (
+    ACCEPTS_PER_STEP,
+    ConnectionLimiter,
+    LimitedHTTPProtocol,
+    LimitedWebSocketProtocol,
+    ListeningSocket,
+    log_accept_errors_rarely,
+    max_connections,
+)
 from tetrarchia_app.web.room_manager import HUMANS, RoomManager, read_setup, start_game
+from tetrarchia_app.web.rules import places, rules_panel
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import replay_data
@@ -40,7 +51,6 @@ from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.svg import BERTH
 from tetrarchia_env.schema import sanitize_line
 
-MAX_CONNECTIONS = 4_000
 MAX_SETUP_BYTES = 2_000_000  # a request to create a room may contain a replay
 CLEANUP_INTERVAL_S = 30.0
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -105,11 +115,11 @@ def bind_socket(host: str, port: int) -> socket.socket:
         TetrarchiaError: If the address is not available.
     """
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        family, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        bound = ListeningSocket(family, socket.SOCK_STREAM, protocol)  # without the protocol, asyncio would not set TCP_NODELAY
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen(1024)  # requests wait until the server is ready
+        bound.listen()  # requests wait until the server is ready
     except OSError as error:
         raise TetrarchiaError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
     return bound
@@ -147,15 +157,18 @@ def run(
 
 def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
     """Return the configuration. Frames are not compressed: they have a few thousand bytes, and most never leave this machine."""
+    limiter = ConnectionLimiter(max_connections())
+    http: Any = partial(LimitedHTTPProtocol, limiter)
+    websocket: Any = partial(LimitedWebSocketProtocol, limiter)
     return uvicorn.Config(
-        app, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES, limit_concurrency=MAX_CONNECTIONS,
+        app, http=http, ws=websocket, backlog=ACCEPTS_PER_STEP, log_level="warning", access_log=False, ws_max_size=4 * MAX_MESSAGE_BYTES,
         timeout_graceful_shutdown=2, server_header=False, ws_per_message_deflate=False,
     )  # fmt: skip
 
 
 def create_app(manager: RoomManager, lobby_data: dict[str, Any], policy: AccessPolicy) -> ASGIApp:
     """Return the ASGI application."""
-    lobby, room, not_found = lobby_page(lobby_data), room_page(lobby_data), _template("not_found.html").template
+    lobby, room, not_found = lobby_page(lobby_data), room_page(lobby_data, policy), _template("not_found.html").template
     routes = [
         Route(policy.lobby_path, partial(_get_lobby, lobby)),
         Route(f"{policy.lobby_path}rooms", partial(_post_room, manager), methods=["POST"]),
@@ -175,6 +188,7 @@ async def _lifespan(manager: RoomManager, _: Starlette) -> AsyncIterator[None]:
             await asyncio.sleep(CLEANUP_INTERVAL_S)
             manager.remove_expired()
 
+    log_accept_errors_rarely(asyncio.get_running_loop())
     task = asyncio.create_task(clean_up())
     manager.resume()
     yield
@@ -245,7 +259,9 @@ async def _post_room(manager: RoomManager, request: Request) -> Response:
     except TetrarchiaError as error:
         return JSONResponse({"error": sanitize_line(str(error))}, 400)
     room.request_agent()
-    return JSONResponse({"url": f"/seat/{room.players[0].link if HUMANS[0] in setup.emperors else room.spectator_link}"})
+    return JSONResponse(
+        {"url": f"/seat/{room.players[0].link if HUMANS[0] in setup.emperors else room.creator_link or room.spectator_link}"}
+    )
 
 
 async def _get_static(request: Request) -> Response:
@@ -267,7 +283,7 @@ async def _get_replay(manager: RoomManager, request: Request) -> Response:
 
 async def _get_snapshot(manager: RoomManager, request: Request) -> Response:
     found, position = manager.resolve_link(request.path_params["link"]), request.query_params.get("position", "")
-    if found is None or not position.isdecimal() or int(position) > found[0].position:
+    if found is None or not re.fullmatch("[0-9]{1,7}", position) or int(position) > found[0].position:
         return Response("no such position", 404)
     snapshot = found[0].game.frame(int(position)).snapshot
     return _download(msgspec.json.encode(snapshot).decode(), f"tetrarchia-{int(position)}.json")
@@ -285,7 +301,8 @@ async def _connect(manager: RoomManager, socket: WebSocket) -> None:
         return
     room, player = found
     await socket.accept()
-    connection = Connection(socket, player)
+    link = socket.path_params["link"]
+    connection = Connection(socket, player, link, room.can_invite(link))
     room.join(connection)
     try:
         await connection.run(partial(room.handle, connection))
@@ -301,17 +318,23 @@ def lobby_page(lobby_data: dict[str, Any]) -> str:
     return _template("lobby.html").substitute(data=_script_json(lobby_data))
 
 
-def room_page(lobby_data: dict[str, Any]) -> str:
-    """Return the page on which a game is played, the same for every room: the game itself arrives over the WebSocket."""
+def room_page(lobby_data: dict[str, Any], policy: AccessPolicy) -> str:
+    """Return the page on which a game is played, the same for every room: the game itself arrives over the WebSocket.
+
+    Args:
+        lobby_data: What can be chosen in the lobby.
+        policy: Who may reach the lobby: a seat does not reveal its address if that has a key.
+    """
     zones = [(x, y + BERTH) for x, y in BOARD.zone_xy.tolist()]
     data = {
         "agents": lobby_data["agents"], "coach": lobby_data["coach"], "study": lobby_data["study"],
         "spaces": dict(zip(BOARD.names, BOARD.xy.tolist(), strict=True)) | dict(zip(BOARD.zones, zones, strict=True)),
+        "places": places(), "lobby": None if policy.lobby_key else policy.lobby_path,
         "emperors": EMPERORS, "letters": {name: look.letter for name, look in theme.EMPEROR_LOOKS.items()},
     }  # fmt: skip
     return _template("room.html").substitute(
         data=_script_json(data), buttons=page.buttons(), width=theme.MAP_WIDTH, height=theme.HEIGHT, look=page.LOOK,
-        ground=static_map() + legend(), symbols=page.symbols(),
+        ground=static_map() + legend(), symbols=page.symbols(), rules=rules_panel(),
     )  # fmt: skip
 
 

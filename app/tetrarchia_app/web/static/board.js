@@ -51,7 +51,7 @@ export function showTargets(choices, pick, preview) {
   byId("targets").replaceChildren(...targets.map(({mark}) => mark));
   viewport.onclick = (event) => {
     const {clientX, clientY} = event.pointerType === "touch" ? pointerDown : event, found = choicesAt(clientX, clientY);
-    if (found.length) pick(found);
+    if (found.length) pick(found, event);
   };
   if (targets.length) scrollToAction();
 }
@@ -80,7 +80,6 @@ function targetMark(place, choices, preview) {
     mark.append(svgElement("rect", {class: "tag", x: 13, y: -7.5, width, height: 15, rx: 7}),
       svgElement("text", {class: "tag-text", x: 13 + width / 2, y: 4, "font-size": 11, text}));
   }
-  mark.append(svgElement("title", {text: choices.map(({label}) => label).join("; ")}));
   mark.addEventListener("pointerenter", () => preview(choices.find((choice) => choice.combat) ?? null));
   mark.addEventListener("pointerleave", () => preview(null));
   return mark;
@@ -92,6 +91,33 @@ export function showChains(combat) {
     return svgElement("circle", {class: `chain ${side}`, cx: x, cy: y, r: 25});
   });
   byId("chains").replaceChildren(...(combat ? [...rings("roman", combat.roman.chain), ...rings("barbarian", combat.barbarian.chain)] : []));
+}
+
+// Arrows from the acting figure, or from the fleet that sails, to the places of the suggested actions; a ring for actions on the own space.
+export function showAdvice(actions, choices) {
+  const figure = [...viewport.querySelectorAll(".figure")].at(-1)?.dataset.space;
+  byId("advice").replaceChildren(...actions.flatMap(({action}, index) => {
+    const place = choices.find((choice) => choice.action === action)?.place;
+    const start = action.startsWith("sail ") ? action.split(" ")[1] : action.startsWith("fleet ") || action.startsWith("enter ") ? null : figure;
+    return place || (start && action !== "end") ? [adviceMark(index + 1, pageData.spaces[start], pageData.spaces[place ?? start])] : [];
+  }));
+}
+
+function adviceMark(rank, start, goal) {
+  const mark = svgElement("g", {class: "advice", "data-rank": rank});
+  let label = [goal[0] - 24, goal[1] - 24];
+  if (start && start !== goal) {
+    const [dx, dy] = [goal[0] - start[0], goal[1] - start[1]], length = Math.hypot(dx, dy);
+    const [ux, uy] = [dx / length, dy / length];
+    const tip = [goal[0] - 20 * ux, goal[1] - 20 * uy], tail = [start[0] + 18 * ux, start[1] + 18 * uy];
+    const back = [tip[0] - 14 * ux, tip[1] - 14 * uy];
+    mark.append(svgElement("path", {class: "shaft", d: `M${tail}L${back}`}),
+      svgElement("path", {class: "head", d: `M${tip}L${[back[0] - 8 * uy, back[1] + 8 * ux]}L${[back[0] + 8 * uy, back[1] - 8 * ux]}Z`}));
+    label = [(tail[0] + back[0]) / 2, (tail[1] + back[1]) / 2];
+  } else mark.append(svgElement("circle", {class: "shaft", cx: goal[0], cy: goal[1], r: 27}));
+  mark.append(svgElement("circle", {class: "head", cx: label[0], cy: label[1], r: 9}),
+    svgElement("text", {x: label[0], y: label[1] + 4, "font-size": 12, text: rank}));
+  return mark;
 }
 
 const PIPS = {1: [[12, 12]], 2: [[7, 7], [17, 17]], 3: [[6, 6], [12, 12], [18, 18]], 4: [[7, 7], [17, 7], [7, 17], [17, 17]],

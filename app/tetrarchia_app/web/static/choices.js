@@ -1,74 +1,135 @@
-// The player's choices: a list of buttons with keys, targets on the map, and a card that confirms what cannot be undone.
+// The player's choices: a list of buttons with keys, targets on the map, the end of the turn, and a card that confirms what cannot be undone.
 import {byId, capitalize, element} from "./dom.js";
 import * as board from "./board.js";
 
 const KEYS = {end: "e", secure: "s", subdue: "d", calm: "c", imperivm: "i", boost: "b", block: "k", accept: "a", take: "t", give: "g"};
-const LABELS = {
-  end: "End the turn", secure: "Secure this space", subdue: "Subdue the Unrest or Revolt here", calm: "Calm the Revolt here", imperivm: "Use your power", boost: "Add 1",
-  block: "Block the army", accept: "Accept", take: "Take 1 IP from Galerius", give: "Give 1 IP to Maximian",
+const HINTS = { // by the first word of the action
+  end: "The dice are rolled: trouble breaks out, spreads, and the armies march. Then the next Emperor plays.",
+  secure: "Put one of your tokens here. It protects a province from the dice and supports you in fights; six secured borders win the game.",
+  subdue: "Remove the token: 1 IP for Unrest, 2 IP for a Revolt.",
+  calm: "Turn the Revolt into Unrest for 1 IP.",
+  move: "1 IP over a link or by fleet along a coast, 2 IP over a broken link, 1 IP more onto a Revolt.",
+  attack: "Roll two dice against the army. The card shows the exact odds before anything is rolled.",
+  fleet: "A fleet lets every Emperor move between two coasts of its sea zone for 1 IP.",
+  sail: "Move a fleet to a neighboring sea zone.",
+  enter: "The Emperor enters the board here.",
+  imperivm: "Pay one token, which leaves the game.",
+  boost: "Pay one token to add 1 to the Roman die.",
+  block: "Pay one token: the army stays where it is.",
+  accept: "Pay nothing.",
+  take: "One IP more now, one less in the next turn of Galerius.",
+  give: "One IP less now, one more in the next turn of Maximian.",
+  dux: "The Dux is led by the Emperor whose turn it is, with that Emperor's IP.",
+  order: "Move another Emperor with your IP.",
 };
-const LABEL_PATTERNS = [
-  [/^move (.+)$/, "Move to $1"], [/^attack PIRATES$/, "Attack the Pirates"], [/^attack (.+)$/, "Attack $1"], [/^fleet (.+)$/, "Place a fleet in $1"],
-  [/^sail (\S+) (\S+)$/, "Sail from $1 to $2"], [/^dux deploy (.+)$/, "Deploy the Dux in $1"], [/^dux attack PIRATES$/, "Dux: attack the Pirates"],
-  [/^dux (move|attack) (.+)$/, "Dux: $1 $2"], [/^dux (subdue|calm)$/, "Dux: $1 here"], [/^order (\w+) (.+)$/, "Order $1 to $2"],
-];
-const sortKey = ({action, place, combat}) => (action === "end" ? 1 : !place ? 0 : combat ? 2 : 3);
-
-export function actionLabel({action, place}) {
-  if (action.startsWith("enter ")) return `Arrive in ${place}`;
-  if (action in LABELS) return LABELS[action];
-  const found = LABEL_PATTERNS.find(([pattern]) => pattern.test(action));
-  return found ? action.replace(found[0], found[1]) : capitalize(action);
-}
+const DEAD_TIME_MS = 350; // a double click on one choice must not choose the one that takes its place
+const FULL_IP = 6;
+const sortKey = ({place, combat}) => (!place ? 0 : combat ? 1 : 2);
+const names = (figures) => figures.map((name) => (name === "dux" ? "The Dux" : capitalize(name))).join(" and ");
 
 export class Choices {
   constructor(play) {
     this.play = play;
     this.choices = [];
+    this.ip = null;
     this.cardCombat = null; // the combat on the card; its chains stay visible
+    this.readyTimer = 0;
+    byId("end-turn").addEventListener("click", (event) => this.pick([this.end], event));
   }
+
+  get end() { return this.choices.find(({action}) => action === "end"); }
 
   previewCombat(combat) {
     board.showChains(combat ?? this.cardCombat);
   }
 
-  show(choices) {
+  show(choices, ip) {
     const hadFocus = byId("decision").contains(document.activeElement);
     this.closeCard();
-    this.choices = choices.map((choice) => ({...choice, label: actionLabel(choice)}));
-    this.choices.sort((a, b) => sortKey(a) - sortKey(b));
+    this.ip = ip;
+    this.choices = choices.map((choice) => ({...choice})).sort((a, b) => sortKey(a) - sortKey(b));
     let digit = 0;
     for (const choice of this.choices) choice.key = KEYS[choice.action] ?? (digit < 9 ? String(++digit) : "");
-    byId("choices").replaceChildren(...this.choices.map((choice) => this.listItem(choice)));
-    board.showTargets(this.choices, (found) => this.pick(found), (choice) => this.previewCombat(choice?.combat ?? null));
-    if (hadFocus) (byId("choices").querySelector("button") ?? byId("decision-title")).focus();
+    byId("choices").replaceChildren(...this.choices.filter(({action}) => action !== "end").map((choice) => this.listItem(choice)));
+    this.showTurnBar();
+    this.startDeadTime();
+    board.showTargets(this.choices, (found, event) => this.pick(found, event), (choice) => this.previewCombat(choice?.combat ?? null));
+    if (hadFocus) (this.buttons[0] ?? byId("decision-title")).focus();
+  }
+
+  // IP left and the button that ends the turn keep their place while the list below them changes.
+  showTurnBar() {
+    byId("turn-bar").hidden = this.ip === null || !this.choices.length;
+    byId("end-turn").disabled = !this.end;
+    byId("end-turn").title = HINTS.end;
+    if (this.ip === null) return;
+    const dots = Array.from({length: Math.max(FULL_IP, this.ip)}, (_, index) => element("i", {class: index < this.ip ? "left" : ""}));
+    byId("ip").replaceChildren(element("b", {text: `${this.ip} IP`}), element("span", {class: "dots", "aria-hidden": "true"}, ...dots));
+  }
+
+  startDeadTime() {
+    clearTimeout(this.readyTimer);
+    byId("decision").classList.remove("ready");
+    this.readyTimer = setTimeout(() => byId("decision").classList.add("ready"), DEAD_TIME_MS);
+  }
+
+  get buttons() {
+    return [...byId("choices").querySelectorAll("button"), ...(this.end ? [byId("end-turn")] : [])];
   }
 
   listItem(choice) {
     const details = [choice.cost, choice.combat ? oddsText(choice.combat) : ""].filter(Boolean).join(", ");
     const kind = choice.combat ? "combat" : choice.place ? "" : "no-place";
-    const button = element("button", {"data-action": choice.action, class: kind, onclick: () => this.pick([choice])},
+    const button = element("button", {"data-action": choice.action, class: kind, title: hint(choice), onclick: (event) => this.pick([choice], event)},
       element("span", {text: choice.label}), element("small", {text: details}));
+    if (choice.ends_turn) button.append(endMark());
     if (choice.key) button.append(element("kbd", {text: choice.key.toUpperCase(), "aria-hidden": "true"}));
     for (const name of ["focus", "pointerenter"]) button.addEventListener(name, () => this.previewCombat(choice.combat));
     for (const name of ["blur", "pointerleave"]) button.addEventListener(name, () => this.previewCombat(null));
     return element("li", {}, button);
   }
 
-  pick(choices) {
-    if (choices.length === 1 && !choices[0].combat) this.play(choices[0].action);
+  // Play a choice, or open the card if it needs a confirmation. Clicks with a pointer are ignored during the dead time.
+  pick(choices, event = null) {
+    if (event?.detail > 0 && !byId("decision").classList.contains("ready")) return;
+    if (choices.length === 1 && !this.warnings(choices[0]).length) this.play(choices[0].action);
     else this.openCard(choices);
+  }
+
+  pickAction(action, event) {
+    const choice = this.choices.find((one) => one.action === action);
+    if (choice) this.pick([choice], event);
+  }
+
+  warnings(choice) {
+    const {action, combat, ends_turn: endsTurn, driven_off: drivenOff, at_risk: atRisk} = choice;
+    const texts = [];
+    if (combat) {
+      texts.push(action.startsWith("dux") ? "If it is lost, the Dux is gone for the rest of the game."
+        : "If it is lost, the Emperor is driven off the board and the Roman phase ends.");
+    }
+    if (action === "end" && this.ip > 0) texts.push(`${this.ip} IP are left and will be lost.`);
+    if (drivenOff.length) texts.push(`${names(drivenOff)} will be driven off the board by a Revolt.`);
+    if (atRisk.length) texts.push(`${names(atRisk)} may be driven off the board: Unrest there can become a Revolt over a broken link.`);
+    if (endsTurn && action !== "end" && texts.length) texts.push("This action ends the turn.");
+    return texts;
   }
 
   openCard(choices) {
     const card = byId("card"), combat = choices.find((choice) => choice.combat)?.combat;
-    const buttons = choices.map((choice) => element("button", {class: "confirm", onclick: () => this.play(choice.action)},
-      element("span", {text: choice.label}), element("small", {text: choice.cost})));
+    const confirm = (choice) => (event) => {
+      if (event.detail === 0 || byId("decision").classList.contains("ready")) this.play(choice.action);
+    };
+    const buttons = choices.map((choice) => element("button", {class: "confirm", onclick: confirm(choice)},
+      element("span", {text: choice.label}), element("small", {text: choice.cost}), ...(choice.ends_turn && choice.action !== "end" ? [endMark()] : [])));
     const cancel = element("button", {text: "Cancel", onclick: () => this.closeCard(true)});
-    card.replaceChildren(...(combat ? combatDetails(combat) : []), element("div", {class: "tools"}, ...buttons, cancel));
+    const warnings = [...new Set(choices.flatMap((choice) => this.warnings(choice)))];
+    card.replaceChildren(...(combat ? combatDetails(combat) : []), ...warnings.map((text) => element("p", {class: "warning", text})),
+      element("div", {class: "tools"}, ...buttons, cancel));
     card.hidden = false;
     this.cardCombat = combat ?? null;
     this.previewCombat(null);
+    this.startDeadTime();
     buttons[0].focus();
   }
 
@@ -77,7 +138,7 @@ export class Choices {
     byId("card").hidden = true;
     this.cardCombat = null;
     this.previewCombat(null);
-    if (keepFocus) byId("choices").querySelector("button")?.focus();
+    if (keepFocus) this.buttons[0]?.focus();
   }
 
   onKey(key) {
@@ -87,11 +148,13 @@ export class Choices {
   }
 
   moveFocus(step) {
-    const buttons = [...byId("choices").querySelectorAll("button")], index = buttons.indexOf(document.activeElement);
+    const buttons = this.buttons, index = buttons.indexOf(document.activeElement);
     if (buttons.length) buttons[(index + step + buttons.length) % buttons.length].focus();
   }
 }
 
+const hint = ({action}) => HINTS[action.split(" ")[0]] ?? "";
+const endMark = () => element("small", {class: "ends-turn", text: "ends the turn"});
 const oddsPercent = (outcomes) => `${Math.round((100 * outcomes) / 36)}%`; // of the 36 outcomes of two dice
 const oddsText = ({win, draw, loss}) => `win ${oddsPercent(win)}, draw ${oddsPercent(draw)}, loss ${oddsPercent(loss)}`;
 

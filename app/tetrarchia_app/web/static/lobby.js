@@ -13,10 +13,11 @@ const PRESETS = { // the player of each Emperor (R13.1); null: an agent
 };
 const DEFAULT_LEVEL = "4211";
 let file = null; // a replay or a snapshot to continue from
+const wantedAgents = {}; // by Emperor: the agent that was chosen; another one plays rules that it does not know
 
 function addEmperors() {
   for (const [name, letter, rank] of EMPERORS) {
-    const select = element("select", {id: `seat-${name}`, onchange: refresh});
+    const select = element("select", {id: `seat-${name}`, onchange: () => { wantedAgents[name] = select.value; refresh(); }});
     PLAYERS.forEach((player, index) => select.append(element("option", {value: player, text: index ? `${player}, by link` : "me"})));
     for (const agent of pageData.agents) select.append(element("option", {value: agent.name, text: `agent ${agent.name}`}));
     const badge = element("span", {class: `badge ${name}`, text: letter, "aria-hidden": "true"});
@@ -59,18 +60,32 @@ const chosenLevel = () => pageData.digits.map((_, index) => byId(`digit-${index}
 const chosenChecks = (id) => [...byId(id).querySelectorAll("input:checked")].map((box) => box.value);
 
 function applyPreset(name) {
-  const agent = defaultAgent();
-  PRESETS[name].forEach((player, index) => { byId(`seat-${EMPERORS[index][0]}`).value = player === null ? agent : PLAYERS[player]; });
+  PRESETS[name].forEach((player, index) => {
+    const emperor = EMPERORS[index][0];
+    wantedAgents[emperor] = byId(`seat-${emperor}`).value = player === null ? pageData.agents[0].name : PLAYERS[player];
+  });
   refresh();
 }
 
-function defaultAgent() {
-  const rules = [...chosenChecks("variants"), ...chosenChecks("modules"), byId("scenario").value];
-  const needsAllActions = rules.some((name) => pageData.needs_all_actions.includes(name));
-  return (pageData.agents.find((agent) => !(needsAllActions && agent.base_only)) ?? pageData.agents[0]).name;
+// Replace agents that do not know the chosen rules by the first one that does, and restore them when they do.
+function updateAgents() {
+  const modules = byId("scenario").value ? [] : chosenChecks("modules");
+  const rules = [...chosenChecks("variants"), ...modules, byId("scenario").value];
+  const needsAllActions = !file && rules.some((name) => pageData.needs_all_actions.includes(name));
+  const isBaseOnly = (name) => pageData.agents.find((agent) => agent.name === name)?.base_only ?? false;
+  const substitute = pageData.agents.find((agent) => !agent.base_only)?.name;
+  const replaced = new Set();
+  for (const [emperor] of EMPERORS) {
+    const wanted = wantedAgents[emperor], isReplaced = needsAllActions && isBaseOnly(wanted) && substitute;
+    byId(`seat-${emperor}`).value = isReplaced ? substitute : wanted;
+    if (isReplaced) replaced.add(wanted);
+  }
+  byId("agents-note").hidden = !replaced.size;
+  byId("agents-note").textContent = `These rules have actions that agent ${[...replaced].join(" and ")} does not know: agent ${substitute} plays instead.`;
 }
 
 function refresh() {
+  updateAgents();
   const scenario = byId("scenario").value, seats = chosenSeats(), level = chosenLevel();
   for (const id of ["level", "modules"]) {
     for (const field of byId(id).querySelectorAll("select, input")) field.disabled = Boolean(scenario);
@@ -129,6 +144,7 @@ async function start(event) {
     const response = await fetch(`${location.pathname}rooms`, {method: "POST", body: setupJson()});
     const {url, error} = await response.json();
     if (!response.ok) throw new Error(error);
+    sessionStorage.setItem("lobby", location.pathname);
     location.assign(url);
   } catch (error) {
     byId("error").textContent = capitalize(error.message);

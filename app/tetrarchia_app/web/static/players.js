@@ -1,22 +1,43 @@
-// The players menu: who plays which Emperor, who is connected, links to invite others; names are shown as text.
+// The players: who this page is, whose turn it is, who is connected, and links to invite others; names are shown as text.
 import {byId, capitalize, element, pageData} from "./dom.js";
 
 export function showPlayers(message, send) {
-  const {players, you, spectator_link} = message;
+  const {players, you, spectator_link} = message, isSpectator = you === null;
   const rows = players.map((player, number) => playerRow(player, number, message, send));
-  const isSpectator = you === null;
+  const invited = players.filter(isInvited);
   byId("players").replaceChildren(
+    ...(invited.length ? [element("p", {class: "invite", text: `Invite the other ${invited.length === 1 ? "player" : "players"}: send each of them the link below.`})] : []),
     isSpectator ? element("p", {class: "note", text: "You are a spectator."}) : nameField(players[you], send),
     element("ul", {}, ...rows),
     ...(isSpectator || !pageData.study ? [] : [consentBox(players[you], send)]),
-    ...(isSpectator ? [] : [element("p", {class: "note", text: "Link for spectators:"}), linkField(spectator_link)]),
+    element("p", {class: "note", text: isSpectator ? "Link for other spectators:"
+      : "Link for spectators. Do not share the address of this page: it is your seat, and a browser that opens it plays for you."}),
+    linkField(spectator_link),
   );
   const away = players.filter((player) => !player.agent && !player.connected).length;
   byId("players-menu").querySelector("summary").textContent = away ? `Players: ${away} away` : "Players";
+  byId("identity").textContent = isSpectator ? "You are a spectator" : `You are ${listNames(players[you].emperors)}`;
+  openInvitations(invited.length);
+}
+
+// The links of other players are shown once in each new room.
+function openInvitations(count) {
+  const key = `invited ${location.pathname}`;
+  if (!count || sessionStorage.getItem(key)) return;
+  sessionStorage.setItem(key, "yes");
+  byId("players-menu").open = true;
+}
+
+const isInvited = (player) => Boolean(player.link) && !player.you && !player.connected && !player.substitute;
+
+function listNames(emperors) {
+  if (emperors.length === pageData.emperors.length) return "all four Emperors";
+  const named = emperors.map(capitalize);
+  return named.length > 1 ? `${named.slice(0, -1).join(", ")} and ${named.at(-1)}` : named[0];
 }
 
 export const displayName = (player, number) =>
-  player.you ? "You" : player.agent ? `agent ${player.agent}` : player.name || `player ${number + 1}`;
+  player.you ? "you" : player.agent ? `agent ${player.agent}` : player.name || `player ${number + 1}`;
 
 function playerRow(player, number, message, send) {
   const status = player.agent || player.connected ? "" : player.substitute ? ` (away; agent ${player.substitute} plays)` : " (away)";
@@ -57,4 +78,24 @@ function nameField(player, send) {
     onchange: () => send("rename", {name: field.value}),
   });
   return element("div", {class: "link"}, field);
+}
+
+// Tab title and, if switched on, a sound when the decision becomes the player's own.
+let isAnnounced = false;
+
+export function announceTurn(isOwn, title) {
+  document.title = `${isOwn ? "● Your turn: " : ""}${title} – TETRARCHIA`;
+  if (isOwn && !isAnnounced && byId("sound").checked) playSound();
+  isAnnounced = isOwn;
+}
+
+function playSound() {
+  const audio = new AudioContext(), tone = audio.createOscillator(), volume = audio.createGain();
+  tone.frequency.value = 660;
+  volume.gain.setValueAtTime(0.15, audio.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + 0.5);
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + 0.5);
+  tone.addEventListener("ended", () => audio.close());
 }

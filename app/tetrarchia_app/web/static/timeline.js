@@ -3,7 +3,7 @@ import {byId} from "./dom.js";
 import * as board from "./board.js";
 import * as log from "./log.js";
 
-const REQUEST_INTERVAL_MS = 60; // the server disconnects a page that sends more than twenty messages per second
+const REQUEST_INTERVAL_MS = 60, MIN_PLAYBACK_MS = 120; // per action that agents play, and per earlier action that is played back
 
 export class Timeline {
   constructor(send, onChange) {
@@ -27,6 +27,7 @@ export class Timeline {
   get isCaughtUp() { return this.queue.length === 0; }
   get isNewest() { return this.shown === this.last && this.isCaughtUp; }
   get lastLogged() { return log.count() - 1; } // later positions are queued
+  get isPlayingBack() { return !this.paused && this.shown < this.lastLogged; }
 
   // Messages from the server
 
@@ -37,12 +38,20 @@ export class Timeline {
     this.views.clear();
     log.restart(entries, (position) => this.goTo(position));
     this.last = this.shown = this.wanted = entries.length - 1;
+    if (!this.agentsOnly) this.setPaused(false);
+  }
+
+  setOver(isOver) {
+    this.isOver = isOver;
+    if (isOver && this.isNewest) this.setPaused(true);
   }
 
   onPosition({position, view}) {
     board.addDrawings(view);
     this.views.set(position, view);
-    if (position === this.wanted) this.show(position);
+    if (position !== this.wanted) return;
+    this.show(position);
+    if (this.isPlayingBack) this.scheduleNext();
   }
 
   onUndone({position, view}) {
@@ -52,6 +61,7 @@ export class Timeline {
     this.views.set(position, view);
     log.truncate(position + 1);
     this.last = position;
+    if (!this.agentsOnly) this.setPaused(false);
     this.show(position);
   }
 
@@ -69,7 +79,9 @@ export class Timeline {
 
   showNext() {
     this.timer = 0;
-    if (this.paused || this.shown !== this.lastLogged) return this.onChange();
+    if (this.paused) return this.onChange();
+    if (this.shown < this.lastLogged) return this.playBack();
+    if (this.isOver && this.isCaughtUp) this.setPaused(true);
     const next = this.queue.shift();
     if (!next) {
       if (this.agentsOnly && !this.isOver && !this.paused) this.send("advance", {position: this.last});
@@ -84,7 +96,20 @@ export class Timeline {
     this.scheduleNext();
   }
 
+  // Earlier positions are played back from the one shown; those that the page does not have arrive in onPosition.
+  playBack() {
+    this.wanted = this.shown + 1;
+    if (!this.views.has(this.wanted)) return this.requestWanted();
+    this.show(this.wanted);
+    this.scheduleNext();
+  }
+
   scheduleNext() {
+    clearTimeout(this.timer);
+    if (this.isPlayingBack) {
+      this.timer = setTimeout(() => this.showNext(), Math.max(this.pace, MIN_PLAYBACK_MS));
+      return;
+    }
     const isLast = this.queue.length === 0;
     if (this.pace === 0 && !isLast) this.showNext();
     else this.timer = setTimeout(() => this.showNext(), isLast && !this.agentsOnly ? 0 : Math.max(this.pace, this.agentsOnly ? REQUEST_INTERVAL_MS : 0));
@@ -111,9 +136,13 @@ export class Timeline {
     for (const next of this.queue.splice(0)) this.addToLog(next);
   }
 
-  // Navigation
+  // Navigation by the player: leaving the newest position pauses, and returning to it shows new actions again.
 
   goTo(position) {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (position < this.lastLogged) this.setPaused(true);
+    else if (!this.agentsOnly && !this.isOver) this.setPaused(false);
     while (this.queue.length && !this.queue[0].entry) this.addToLog(this.queue.shift()); // the rest of a partly shown action
     this.wanted = Math.min(Math.max(position, 0), this.lastLogged);
     if (this.views.has(this.wanted)) this.show(this.wanted);
@@ -153,11 +182,14 @@ export class Timeline {
 
   togglePlay() {
     this.setPaused(!this.paused);
-    if (!this.paused) {
-      if (this.shown !== this.lastLogged) this.goTo(this.lastLogged);
-      clearTimeout(this.timer);
-      this.showNext();
-    }
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (!this.paused && this.isOver && this.isNewest && this.last > 0) { // once more from the beginning
+      this.wanted = 0;
+      if (this.views.has(0)) this.show(0);
+      else return this.requestWanted();
+      this.scheduleNext();
+    } else if (!this.paused) this.showNext();
   }
 
   setPaused(paused) {
@@ -175,7 +207,7 @@ export class Timeline {
     board.showDice([], []);
     this.drawnView = view;
     this.updateControls();
-    if (position === this.lastLogged && this.queue.length && !this.timer) this.scheduleNext();
+    if (position === this.lastLogged && this.queue.length && !this.timer && !this.paused) this.scheduleNext();
   }
 
   updateControls() {
