@@ -58,7 +58,7 @@ VARIANTS = (
         "Diocletian may take an IP from Galerius, Constantius may give one to Maximian",
         {"TAKE": "take", "GIVE": "give"},
     ),
-    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game the most glorious Emperor may get a title"),
+    OptionalRule("the_great", 16, "R10.5", "victories bring glory, and after a won game an Emperor may get a title"),
 )
 
 MODULES = (
