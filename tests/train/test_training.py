@@ -205,6 +205,15 @@ def test_the_preset_small_writes_the_same_weights_in_every_run(tmp_path: Path, m
     assert first == second
 
 
+def test_the_card_of_ppo_small_has_a_command_that_reproduces_it() -> None:
+    card, preset = load_checkpoint("ppo-small").card["training"], read_preset("small")
+
+    assert card["command"] == "tetrarchia train --name small --preset small"
+    assert card["timesteps"] >= preset.total_timesteps
+    assert (preset.threads, preset.processes, preset.max_minutes, preset.device) == (1, 1, 0, "cpu")
+    assert (preset.demonstrations, preset.init_checkpoint) == ("", "")
+
+
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_run() -> None:
     runs = [Learner(tiny()) for _ in range(2)]
