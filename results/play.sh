@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays every game that is kept here, or goes on where it was stopped: make measure.
+# Plays every game that is kept here, and continues where it was stopped: make measure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }

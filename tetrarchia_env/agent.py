@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from tetrarchia_env.batch import Games, Masks, Seeds, checked_actions, illegal_action_message, rng_states, seed_array
 from tetrarchia_env.errors import TetrarchiaError
 
+#: One action id per game.
 Actions = NDArray[np.int64]
+#: One number per game, which identifies its environment between calls.
 EnvIds = NDArray[np.int64]
 RngStates = NDArray[np.uint64]
 

@@ -273,4 +273,6 @@ def _frozen(values: ArrayLike, dtype: type[Number]) -> NDArray[Number]:
     return array
 
 
+#: The board of this process: names, links, coasts, capitals and paths; `TETRARCHIA_BOARD` names another file.
 BOARD = load(board_path())
+BORDERS = frozenset(BOARD.names[ROMAN_PROVINCES:])

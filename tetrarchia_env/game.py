@@ -148,7 +148,13 @@ class Game(GameState):
 
     @classmethod
     def from_options(cls, options: Options, seed: int | None = None, policy: "Policy | None" = None) -> Self:
-        """Return a new game by these rules; `policy` is the attribute of that name."""
+        """Return a new game.
+
+        Args:
+            options: The rules of the game.
+            seed: The seed of the dice; None draws a random one.
+            policy: The function that `play_to_end` asks for each action; None for a game that is played by hand.
+        """
         game = cls.__new__(cls)
         game._begin(options, seed)
         game.policy = policy
@@ -167,7 +173,14 @@ class Game(GameState):
 
     @classmethod
     def from_replay(cls, replay: Replay, actions: int | None = None) -> Self:
-        """Return the game of a replay after this many actions, or after all of them.
+        """Return the game of a replay.
+
+        Args:
+            replay: The recorded game.
+            actions: Number of its actions to play; None plays all of them.
+
+        Raises:
+            TetrarchiaError: An action is not legal.
 
         >>> game = Game(level="4200", seed=7)
         >>> _ = game.play("fleet INTERNVM")

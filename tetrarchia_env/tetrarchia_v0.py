@@ -77,7 +77,13 @@ Infos are arrays with Gymnasium's `_key` flags. `reset(seed=)` accepts one numbe
 * any object with `begin(games, rows)` and `__call__(games)`, which returns one number per game or one per Emperor
   (`tetrarchia_env.envs.rewards`)
 
-The APIs with one player for all four Emperors give the mean of the four rewards.
+The APIs with one player for all four Emperors give the mean of the four rewards, and the four in `info["rewards"]` if the reward object
+returns one per Emperor.
+
+### Partners
+
+With `seat` and `partners`, agents decide for the other three Emperors: `possible_agents == [seat]`, and the reward is the sum since the
+learner's last decision. A game that ends before its first decision is followed by the next one.
 
 ### Arguments
 

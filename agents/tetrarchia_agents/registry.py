@@ -46,6 +46,7 @@ class AgentType:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+#: The built-in agents by name.
 AGENTS = {
     agent_type.name: agent_type
     for agent_type in (

@@ -109,7 +109,7 @@ class GroupResults:
 
     @property
     def places(self) -> list[str]:
-        """The levels, or the scenario."""
+        """The levels, or the scenario or task."""
         return list(_win_rates(next(iter(self.runs.values()))))
 
     @cached_property
@@ -153,10 +153,10 @@ def _rng() -> np.random.Generator:
 
 
 def _win_rates(match: Match) -> dict[str, float]:
-    """Return the win rate by level, or of the scenario."""
+    """Return the win rate by level, or of the scenario or task."""
     won: dict[str, list[bool]] = {}
     for game in match.games:
-        won.setdefault(match.spec.arguments.get("scenario") or game.level, []).append(game.won)
+        won.setdefault(match.spec.set_up or game.level, []).append(game.won)
     return {place: float(np.mean(some)) for place, some in won.items()}
 
 

@@ -44,6 +44,13 @@ class PairedTest:
 def wilson(wins: int, games: int) -> Estimate:
     """Return the fraction of games won with Wilson's score interval (1927).
 
+    Args:
+        wins: Number of games won.
+        games: Number of games played, at least 1.
+
+    Raises:
+        TetrarchiaError: The numbers do not fit together.
+
     >>> rate = wilson(90, 100)
     >>> f"{rate.value:.0%} ({rate.low:.0%} to {rate.high:.0%})"
     '90% (83% to 94%)'
@@ -84,7 +91,13 @@ def by_seed(values: ArrayLike, seeds: ArrayLike) -> Numbers:
 
 
 def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES) -> Estimate:
-    """Return the mean with its percentile bootstrap interval."""
+    """Return the mean with its percentile bootstrap interval.
+
+    Args:
+        values: The observed values.
+        rng: The generator of the resamples.
+        resamples: Number of bootstrap resamples.
+    """
     seen, counts = np.unique(_numbers("a mean", values), return_counts=True)
     number = int(counts.sum())
     means = np.concatenate([rng.multinomial(number, counts / number, rows) @ seen / number for rows in _chunks(resamples, len(seen))])
@@ -94,6 +107,13 @@ def bootstrap_mean(values: ArrayLike, rng: Generator, resamples: int = RESAMPLES
 
 def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
     """Compare two columns of won (1) or not (0) on the same seeds: Tango's interval and McNemar's exact test.
+
+    Args:
+        first: 1 or 0 for each game of the first team.
+        second: The same for the second team, in the same order of seeds.
+
+    Returns:
+        The difference of the win rates, first minus second, and its p-value.
 
     >>> test = compare_wins([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 0])
     >>> round(test.difference.value, 2), round(test.p, 3)
@@ -106,7 +126,16 @@ def compare_wins(first: ArrayLike, second: ArrayLike) -> PairedTest:
 
 
 def compare_scores(first: ArrayLike, second: ArrayLike, rng: Generator) -> PairedTest:
-    """Compare two columns of scores on the same seeds: the mean difference, its bootstrap interval and the sign-flip test."""
+    """Compare two columns of scores on the same seeds: the mean difference, its bootstrap interval and the sign-flip test.
+
+    Args:
+        first: The scores of the first team.
+        second: Those of the second team, in the same order of seeds.
+        rng: The generator of the bootstrap and the random signs.
+
+    Returns:
+        The mean difference, first minus second, and its p-value.
+    """
     one, other = _pairs(first, second)
     return PairedTest(len(one), bootstrap_mean(one - other, rng), sign_flip(one - other, rng))
 
@@ -158,7 +187,13 @@ def _score_deviation(difference: float, more: int, less: int, pairs: int) -> flo
 
 
 def sign_flip(differences: ArrayLike, rng: Generator, flips: int = SIGN_FLIPS) -> float:
-    """Return the two-sided p-value of a mean difference: the fraction of random signs that give at least as much."""
+    """Return the two-sided p-value of a mean difference: the fraction of random signs that give at least as much.
+
+    Args:
+        differences: The difference of each pair.
+        rng: The generator of the random signs.
+        flips: Number of random sets of signs; the observed signs are counted in addition.
+    """
     given = _numbers("a test", differences)
     sums = np.zeros(flips)
     for size, count in zip(*np.unique(np.abs(given), return_counts=True), strict=True):

@@ -68,6 +68,7 @@ def test_steps_match_the_aec_environment_seen_by_the_acting_agent(name: str, rew
     aec.reset(seed=21)
     for _ in range(2000):
         agent = aec.agent_selection
+        assert (info.pop("rewards", None) is not None) == (reward == "glory")
         assert info == aec.infos[agent]
         if not aec.legal_actions():
             break

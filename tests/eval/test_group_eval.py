@@ -94,6 +94,11 @@ def test_cross_play_of_runs_gives_the_gap_by_level_and_over_levels() -> None:
     assert report.groups["mine"].matrix().cells["seed-1", "seed-3"].value == win_rate(matches["mine/seed-1+seed-3"])
 
 
+def test_a_scenario_is_the_place_of_its_games() -> None:
+    matches = {f"mine/{run}": match(skill, games=10, scenario="danube_wars") for run, skill in RUNS.items()}
+    assert GroupReport(matches).places == ["danube_wars"]
+
+
 def test_groups_without_all_pairs_show_no_cross_play() -> None:
     matches = made_up_group(cross_play=True)
     del matches["mine/seed-1+seed-2"]

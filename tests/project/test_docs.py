@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 import typer.main
 
+import tetrarchia_agents
+import tetrarchia_env
 from helpers.browser import BROWSER, DRIVER, MISSING, browser
 from tetrarchia_app.cli.app import app
 
@@ -104,6 +106,20 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             run(block, tmp_path, names)
 
 
+@pytest.mark.slow
+def test_agent_with_a_model_of_sb3_is_used_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    [block] = [block for block in blocks(DOCS / "your_policy.md") if block.file == "learned.py"]
+    run(block, tmp_path, {})
+    sb3_contrib.MaskablePPO("MlpPolicy", tetrarchia_env.sb3_vec_env(2, level="4200"), n_steps=4, batch_size=8).save("model.zip")
+
+    results = tetrarchia_agents.rollout("learned.Learned:path=model.zip", 2, level="4200", max_turns=3)
+
+    assert [result.steps > 0 for result in results] == [True, True]
+
+
 def test_readme_example_prints_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md"):
@@ -160,6 +176,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_site_builds_without_a_warning(site: Path) -> None:
     made = {str(page.relative_to(site).with_suffix("")) for page in site.rglob("*.html")}
     assert {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES[1:]} | {"contributing", "changelog", "first_hour"} <= made
+
+
+@pytest.mark.slow
+def test_every_public_name_has_an_entry(site: Path) -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
+    names = [*tetrarchia_env.__all__, *tetrarchia_agents.__all__]
+
+    assert [name for name in names if not re.search(rf'<dt class="sig [^>]*id="tetrarchia_[\w.]+\.{name}"', text)] == []
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ EXPECTED_OUTPUT = {
     "graph_input": r"edges +int64 +\(2, \d+\)",
     "maskable_ppo": r"before: wins .*\nafter [\d,]+ steps: wins",
     "own_agent": r"firefighter - greedy: [+-]\d+\.\d%",
+    "partners": r"galerius at random with idle partners: wins \d+% of \d+ games, \d+ decisions",
     "random_play": r"A game has \d+ turns and \d+ decisions",
 }
 COMPILING = re.compile(r"^tetrarchia: compiling .*\n", re.MULTILINE)  # printed by the first run

@@ -159,7 +159,7 @@ def test_ground_names_every_space_zone_and_region() -> None:
 
 def test_panel_shows_the_state_of_the_game() -> None:
     texts = texts_of(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
-    for phrase in ("Turn 9", "Roman phase", "4 IP", "1 of 6", "IV 3, III", "galerius must move on", STORY[0], "\N{MINUS SIGN}2", "ACHAEA"):
+    for phrase in ("Turn 9", "Roman phase", "4 IP", "1 of 6", "IV 3, III", "Galerius must move on", STORY[0], "\N{MINUS SIGN}2", "ACHAEA"):
         assert phrase in texts
     assert "THE EMPIRE IS SAVED" in texts_of(draw_svg(POSITIONS["won"]))
     assert "ROME HAS FALLEN" in texts_of(draw_svg(POSITIONS["lost"]))

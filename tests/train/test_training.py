@@ -194,6 +194,18 @@ def test_a_complete_run_writes_its_files(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
+def test_the_preset_small_writes_the_same_weights_in_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shorter = {"num_demonstrations": 1500, "bc_epochs": 1, "critic_rollouts": 1, "num_envs": 32, "n_steps": 16, "minibatch_size": 128}
+    config = new_config("small", shorter | {"total_timesteps": 1024, "n_eval_episodes": 2})
+
+    finals = [whole_run.train(config, name) for name in ("first", "second")]
+
+    first, second = (load_checkpoint(final).card["weights_sha256"] for final in finals)
+    assert first == second
+
+
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run() -> None:
     runs = [Learner(tiny()) for _ in range(2)]
     for run in runs:

@@ -189,7 +189,15 @@ _WEIGHTS = load_weights()
 
 
 def make_reward(reward: str | Reward, gamma: float) -> Reward:
-    """Return the built-in reward of this name, or the reward object itself."""
+    """Return the built-in reward of this name, or the reward object itself.
+
+    Args:
+        reward: A name in REWARDS, or an object with the methods of `Reward`.
+        gamma: The discount per step of the learner, for the shaped reward; checked with every reward.
+
+    Raises:
+        TetrarchiaError: There is no such reward, the object lacks a method, or gamma is out of range.
+    """
     shaped = ShapedReward(gamma)  # refuses a wrong gamma with every reward
     if isinstance(reward, str) and reward in REWARDS:
         named: dict[str, Reward] = {"outcome": OutcomeReward(), "score": ScoreReward(), "shaped": shaped, "glory": GloryReward()}

@@ -74,6 +74,11 @@ class Replay:
 def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay:
     """Play a game and return its replay.
 
+    Args:
+        options: The rules of the game.
+        seed: The seed of the dice.
+        actions: The ids of all actions in order.
+
     Raises:
         TetrarchiaError: An action is not legal.
     """

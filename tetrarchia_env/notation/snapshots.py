@@ -107,9 +107,14 @@ def _by_emperor(values: Iterable[int]) -> dict[str, int]:
 
 def _tokens(game: GameRecord) -> dict[str, str]:
     """Return the tokens on the board, in the order of space ids."""
-    kinds = {"unrest": game.unrest, "revolt": game.revolts, **dict(zip(EMPERORS, game.tokens, strict=True))}
+    return dict(_token_items(game.unrest, game.revolts, tuple(game.tokens)))
+
+
+@lru_cache(4_096)  # most actions move a figure and change no token
+def _token_items(unrest: int, revolts: int, tokens: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+    kinds = {"unrest": unrest, "revolt": revolts, **dict(zip(EMPERORS, tokens, strict=True))}
     lying = {space: kind for kind, bits in kinds.items() for space in _members(bits)}
-    return {BOARD.names[space]: lying[space] for space in sorted(lying)}
+    return tuple((BOARD.names[space], lying[space]) for space in sorted(lying))
 
 
 def _members(bits: int) -> Iterator[int]:

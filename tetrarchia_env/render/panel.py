@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from textwrap import wrap
 
-from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.board import BOARD, BORDERS, EMPERORS
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
@@ -139,7 +139,7 @@ def _stock(kind: str, piece: str, count: int, x: float) -> str:
 
 def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
     """Yield the heading and text of each line below the reserve."""
-    held = [name for name, kind in snapshot["tokens"].items() if BOARD.space_id(name) >= ROMAN_PROVINCES and kind in EMPERORS]
+    held = [name for name, kind in snapshot["tokens"].items() if name in BORDERS and kind in EMPERORS]
     yield "Borders held", f"{len(held)} of 6"
     yield "Last dice", dice or "none yet"
     fleets = snapshot["fleets"]

@@ -7,7 +7,7 @@ pieces: `class`, `data-space` or `data-zone`, and `data-kind`.
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
+from tetrarchia_env.board import BOARD, BORDERS, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
@@ -103,7 +103,7 @@ def _at_anchor(zone: str, kind: str) -> Part:
 
 def _tokens(snapshot: Snapshot) -> Iterable[Part]:
     for name, kind in snapshot["tokens"].items():
-        held = kind in EMPERORS and BOARD.space_id(name) >= ROMAN_PROVINCES
+        held = kind in EMPERORS and name in BORDERS
         yield _put(name, _held(kind) if held else token(kind), "token", kind)
 
 

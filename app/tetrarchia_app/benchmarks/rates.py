@@ -23,6 +23,7 @@ import numba
 import numpy as np
 import pettingzoo
 
+from tetrarchia_agents import make_agent
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.game import Game
@@ -101,6 +102,10 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
         yield Row(f"batch with observation and mask, {name}", rate(vector(**arguments), effort), "steps/s")
     if find_spec("stable_baselines3"):
         yield Row("Stable-Baselines3 VecEnv", rate(sb3(), effort), "steps/s")
+    if find_spec("torch"):
+        yield Row(
+            "batch with ppo partners, one seat, base game", rate(vector(seat="galerius", partners=make_agent("ppo")), effort), "steps/s"
+        )
     yield Row("Gymnasium", rate(gymnasium_env(), effort), "steps/s")
     yield Row("AEC, raw_env", rate(aec(tetrarchia_v0.raw_env()), effort), "steps/s")
     yield Row("AEC, env", rate(aec(tetrarchia_v0.env()), effort), "steps/s")

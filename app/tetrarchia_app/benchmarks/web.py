@@ -1,7 +1,7 @@
 """Benchmark of the web server: response times with many rooms at once, and memory over many games.
 
 The server runs in a separate process. Each client plays Diocletian at random with three agents as teammates: the server answers an action
-with its effects, and the last action of a turn also with the turns of the three teammates.
+with its effects, and the last action of a turn also with the turns of the three teammates: a whole round.
 """
 
 import asyncio
@@ -25,7 +25,8 @@ import msgspec
 
 from tetrarchia_app.benchmarks.rates import Row
 
-NUM_ROOMS, ACTIONS_PER_ROOM = 200, 40  # for the response times
+NUM_ROOMS, ACTIONS_PER_ROOM = 500, 20  # for the response times
+CONNECT_TIMEOUT_S = 120.0  # while hundreds of others connect
 NUM_GAMES, CONCURRENT_GAMES = 2_000, 40  # for the memory
 MAX_PAUSE_S = 1.0  # of a client before an action; shorter than a human's
 MIN_PAUSE_S = 0.1  # the server accepts 20 messages per second from a client
@@ -40,18 +41,22 @@ class Client:
     rng: random.Random
     pause_s: float
     responses: list[float] = field(default_factory=list)
-    turns: list[float] = field(default_factory=list)
+    rounds: list[float] = field(default_factory=list)
 
-    async def play(self, max_actions: int) -> None:
-        """Play a game to its end, or up to this number of own actions."""
+    async def play(self, max_actions: int, start_together: asyncio.Barrier | None = None) -> None:
+        """Play a game to its end, or up to this number of own actions; wait until the other clients are connected."""
         from websockets.asyncio.client import connect
 
         path = await asyncio.to_thread(self._create_room)
         origin: Any = self.origin
         socket_url = f"{self.origin.replace('http', 'ws', 1)}{path}/socket"
-        async with connect(socket_url, origin=origin, proxy=None, max_queue=None, compression=None) as socket:
+        async with connect(
+            socket_url, origin=origin, proxy=None, max_queue=None, compression=None, open_timeout=CONNECT_TIMEOUT_S
+        ) as socket:
             messages = receive(socket)
             decision = await next_decision(messages, -1)
+            if start_together is not None:
+                await start_together.wait()
             for _ in range(max_actions):
                 if not decision["choices"]:
                     break
@@ -63,7 +68,7 @@ class Client:
                 self.responses.append(time.perf_counter() - start)
                 decision = await next_decision(messages, position)
                 if decision["position"] > position + 1:
-                    self.turns.append(time.perf_counter() - start)
+                    self.rounds.append(time.perf_counter() - start)
 
     def _create_room(self) -> str:
         setup = {"emperors": ["player 1", self.agent, self.agent, self.agent], "seed": self.rng.getrandbits(32)}
@@ -94,8 +99,8 @@ def measure_web(rooms: int = NUM_ROOMS, games: int = NUM_GAMES, actions: int = A
         asyncio.run(play_rooms(origin, 1, 10, agent))  # warm up
         clients = asyncio.run(play_rooms(origin, rooms, actions, agent))
         for name, seconds in {
-            "response to an action": [one for client in clients for one in client.responses],
-            "response with three teammates' turns": [one for client in clients for one in client.turns],
+            "own action": [one for client in clients for one in client.responses],
+            "whole round": [one for client in clients for one in client.rounds],
         }.items():
             percentiles = quantiles(seconds, n=100)
             yield Row(f"web, {rooms} rooms with {agent}: {name}, median", 1000 * percentiles[49], "ms")
@@ -109,7 +114,8 @@ def measure_web(rooms: int = NUM_ROOMS, games: int = NUM_GAMES, actions: int = A
 async def play_rooms(origin: str, rooms: int, actions: int, agent: str) -> list[Client]:
     """Play in all rooms at once."""
     clients = [Client(origin, agent, random.Random(seed), MAX_PAUSE_S) for seed in range(rooms)]
-    await asyncio.gather(*(client.play(actions) for client in clients))
+    start_together = asyncio.Barrier(rooms)
+    await asyncio.gather(*(client.play(actions, start_together) for client in clients))
     return clients
 
 

@@ -16,7 +16,7 @@ EXAMPLES = ("tetrarchia bench --peers --out bench.json",)
 def bench(
     out: Annotated[Path, typer.Option(help="JSON file to write")] = Path("bench.json"),
     peers: Annotated[bool, typer.Option("--peers", help="Also measure games of PettingZoo and OpenSpiel, where installed")] = False,
-    web: Annotated[bool, typer.Option("--web", help="Also measure the web server: 200 rooms at once, memory over 2,000 games")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Also measure the web server: 500 rooms at once, memory over 2,000 games")] = False,
     baseline: Annotated[Path | None, typer.Option(help="Checkout of another version whose start-up is measured for comparison")] = None,
 ) -> None:
     """Measure the speed of the engine, each environment API and training, and start-up and compile times; takes minutes."""

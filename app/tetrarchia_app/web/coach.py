@@ -31,6 +31,7 @@ class Coach:
 
     def __init__(self, critics: Sequence[Critic]) -> None:
         self._critics = tuple(critics)
+        self._known: dict[Any, Critic | None] = {}  # by rules
         self._advice: OrderedDict[tuple[str, bytes], tuple[Advice, ...]] = OrderedDict()
         self._values: OrderedDict[tuple[str, bytes, int], float] = OrderedDict()  # after actions that were played
 
@@ -40,9 +41,13 @@ class Coach:
         Raises:
             TetrarchiaError: If there is none.
         """
-        for critic in self._critics:
-            if not critic.agent.training_warning(options):
-                return critic
+        rules = (options.scenario, tuple(options.variants), tuple(options.modules))
+        if rules not in self._known:
+            knows = [critic for critic in self._critics if not critic.agent.training_warning(options)]  # reads the checkpoint
+            self._known[rules] = knows[0] if knows else None
+        critic = self._known[rules]
+        if critic is not None:
+            return critic
         raise TetrarchiaError(f"no network of this server knows these rules; it has {', '.join(critic.name for critic in self._critics)}")
 
     def advise(self, options: Options, game: Games) -> Slices:

@@ -6,6 +6,7 @@ A page sends one message per frame; the server sends a list of all waiting messa
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -22,6 +23,7 @@ MAX_MESSAGE_BYTES = 4_096  # the longest message of our own page has about 200
 MAX_NAME_LENGTH = 24
 MAX_QUEUED_MESSAGES = 2_048  # a complete game, for a page that was suspended
 MAX_MESSAGES_PER_FRAME = 32
+MAX_SEND_DELAY_S = 0.05  # of a message that may wait for others; a frame costs the server as much as a small action
 SEND_TIMEOUT_S = 20.0
 CLOSE_TIMEOUT_S = 1.0
 RATE_PER_S, BURST = 20.0, 60.0  # token bucket for received messages
@@ -164,7 +166,9 @@ class Connection:
         self.address = socket.client.host if socket.client else ""
         self.known_drawings: set[int] = set()
         self._socket = socket
-        self._outgoing: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MAX_QUEUED_MESSAGES)
+        self._outgoing: deque[dict[str, Any]] = deque()
+        self._wake_writer = asyncio.Event()
+        self._send_timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         self._received = TokenBucket(BURST, RATE_PER_S)
         self._refused = 0
@@ -212,9 +216,13 @@ class Connection:
 
     async def _write(self) -> None:
         while True:
-            messages = [await self._outgoing.get()]
-            while len(messages) < MAX_MESSAGES_PER_FRAME and not self._outgoing.empty():
-                messages.append(self._outgoing.get_nowait())
+            if not self._outgoing:
+                self._wake_writer.clear()
+            await self._wake_writer.wait()
+            if self._send_timer is not None:
+                self._send_timer.cancel()
+                self._send_timer = None
+            messages = [self._outgoing.popleft() for _ in range(min(len(self._outgoing), MAX_MESSAGES_PER_FRAME))]
             text = msgspec.json.encode(messages).decode()
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):  # not wait_for, which can lose a cancellation in Python 3.11
@@ -225,12 +233,21 @@ class Connection:
             except (WebSocketDisconnect, RuntimeError, OSError):
                 return
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Queue a message; close the connection if the page no longer reads."""
-        try:
-            self._outgoing.put_nowait(message)
-        except asyncio.QueueFull:
+    def send(self, message: dict[str, Any], *, can_wait: bool = False) -> None:
+        """Queue a message; close the connection if the page no longer reads.
+
+        Args:
+            message: The message.
+            can_wait: Whether it may be sent together with later messages, after at most MAX_SEND_DELAY_S.
+        """
+        if len(self._outgoing) >= MAX_QUEUED_MESSAGES:
             self.close(TRY_LATER, "does not read its messages")
+            return
+        self._outgoing.append(message)
+        if not can_wait:
+            self._wake_writer.set()
+        elif self._send_timer is None:
+            self._send_timer = asyncio.get_running_loop().call_later(MAX_SEND_DELAY_S, self._wake_writer.set)
 
     def send_error(self, message: str, code: str = "refused") -> None:
         """Queue an error message for the player; the codes are listed in `views`."""

@@ -347,7 +347,7 @@ class Room:
         try:
             if isinstance(answer.action, Exception):
                 raise answer.action
-            self._apply(answer.action)
+            self._apply(answer.action, continues=answer.continues)
             self.request_agent()
         except NotSavedError as error:
             self._cancel_request()
@@ -372,8 +372,12 @@ class Room:
 
     # Journal, then game, then pages
 
-    def _apply(self, action: str | int) -> None:
+    def _apply(self, action: str | int, *, continues: bool = False) -> None:
         """Append an action to the journal, play it and send it to the pages.
+
+        Args:
+            action: The action.
+            continues: Whether an agent chose it and will also choose the next; it may then be sent together with that.
 
         Raises:
             TetrarchiaError: If the action is not legal.
@@ -381,7 +385,8 @@ class Room:
         """
         chosen = action_id(action) if isinstance(action, str) else action
         self.game.check_legal(chosen)
-        seat = self.seats[EMPERORS.index(self.game.agent)]
+        emperor = self.game.agent
+        seat = self.seats[EMPERORS.index(emperor)]
         record = ActionRecord(seat, self.players[seat].acting_agent, round(time.monotonic() - self._decision_start, 3))
         self._append(Event(action=action_text(chosen), record=record))
         pieces = self.game.play_pieces(chosen)
@@ -390,8 +395,9 @@ class Room:
         if self.records is not None:
             self.records.append(record)
         steps = views.steps(self, pieces) if self.connections else []
-        self._send_all(lambda connection: views.action(self, steps, connection.known_drawings))
-        self._send_decision()
+        self._send_all(lambda connection: views.action(self, steps, connection.known_drawings), can_wait=continues)
+        if not continues or self.game.agent != emperor:
+            self._send_decision(can_wait=continues)
         if self.game.is_over:
             self._manager.on_game_over(self)
 
@@ -403,12 +409,12 @@ class Room:
         journal.append(self.name, event)
         self.last_used = time.time()
 
-    def _send_all(self, message: Callable[[Connection], views.Data]) -> None:
+    def _send_all(self, message: Callable[[Connection], views.Data], *, can_wait: bool = False) -> None:
         for connection in list(self.connections):
-            connection.send(message(connection))
+            connection.send(message(connection), can_wait=can_wait)
 
-    def _send_decision(self) -> None:
-        self._send_all(lambda connection: views.decision(self, connection.player))
+    def _send_decision(self, *, can_wait: bool = False) -> None:
+        self._send_all(lambda connection: views.decision(self, connection.player), can_wait=can_wait)
 
     def _send_players(self) -> None:
         proposals = {str(player): [agent, sorted(agreed)] for (player, agent), agreed in self._agreed.items()}

@@ -5,7 +5,7 @@ from string import Template
 from typing import Any
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES, SPACES
-from tetrarchia_env.render import page
+from tetrarchia_env.render import page, theme
 from tetrarchia_env.render.pieces import army, figure, ship, token
 from tetrarchia_env.render.shapes import clean
 from tetrarchia_env.render.svg import pieces
@@ -38,7 +38,7 @@ def rules_panel() -> str:
     march = _picture((800, 330, 200, 130), "An army on the border PERSIA, and arrows to ROMA", armies=[("PERSIA", "V", "army")])
     border = _picture((655, 95, 200, 100), "The border SARMATIA, secured by Galerius", tokens={"SARMATIA": "galerius"})
     combat = _picture(
-        (195, 225, 300, 150),
+        (195, 212, 300, 165),
         "Maximian with a chain of three next to an army with a chain of two",
         tokens={"ETRVRIA": "maximian", "NARBONENSIS": "revolt", "TARRACONENSIS": "revolt"},
         armies=[("NARBONENSIS", "I", "army")],
@@ -51,12 +51,12 @@ def rules_panel() -> str:
 
 
 def _picture(box: Box, label: str, **changes: Any) -> str:
-    """Return a part of the map with pieces; in a wider frame, more of the map is visible on the left, away from its eastern edge."""
+    """Return a part of the map with pieces; a wider frame shows more of the map on both sides, except beyond its eastern edge."""
     empty: dict[str, Any] = {"tokens": {}, "armies": [], "emperors": {}, "fleets": [], "pirates": None, "dux": None}
     snapshot = empty | {"emperor": None, "outcome": "running"} | changes
     drawn = "".join(part.svg for part in pieces(snapshot))
-    view = " ".join(map(str, box))
-    frame = f'viewBox="{view}" preserveAspectRatio="xMaxYMid" role="img" aria-label="{clean(label)}"{page.LOOK}'
+    view, align = " ".join(map(str, box)), "xMax" if box[0] + box[2] == theme.MAP_WIDTH else "xMid"
+    frame = f'viewBox="{view}" preserveAspectRatio="{align}YMid" role="img" aria-label="{clean(label)}"{page.LOOK}'
     return f'<svg {frame}><use href="#ground"/>{drawn}</svg>'
 
 

@@ -7,7 +7,7 @@ Every message has a `type`. Its other fields (`?`: may be null):
 - `action`: `position`, `entry`, `steps`.
 - `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`,
   `phase`, `ip` (left to the Emperor whose turn it is) and `turn`.
-  It is sent when the decision changes, to a page that joins, and again to a page whose action was refused, after its `error`.
+  It is sent when another Emperor or a human decides, to a page that joins, and to a page whose action was refused, after its `error`.
 - `players`: `players`, `you?` (null: a spectator), `can_invite` (this page belongs to the creator of the room, who may be a spectator;
   then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`,
   `in_play` (modules, and `rebel`).
