@@ -144,6 +144,8 @@ def env(
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -163,6 +165,8 @@ def env(
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -192,6 +196,8 @@ def env(
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
@@ -213,6 +219,8 @@ def parallel_env(
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -232,6 +240,8 @@ def parallel_env(
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -260,6 +270,8 @@ def parallel_env(
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
@@ -286,6 +298,8 @@ def sb3_vec_env(
     initial_state_share: float = 1.0,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: VectorRenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -313,6 +327,8 @@ def sb3_vec_env(
         initial_state_share: the share of games that begin from `initial_states`
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -350,6 +366,8 @@ def sb3_vec_env(
         initial_state_share=initial_state_share,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
