@@ -1,7 +1,8 @@
 """R14: local information, our extension of the game: each Emperor observes only the spaces near him.
 
 The observation is the ordinary encoding of a *visible copy* of the game, from which everything out of view has been removed, followed
-by the block `visible`. The action mask is that of the true game (R14.5). With memory (R14.6) spaces out of view show what was seen there last, and the block `age` follows.
+by the block `visible`. With memory (R14.6) spaces out of view show what was seen there last, and the block `age` follows. The action
+mask is that of the true game (R14.5).
 """
 
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ def _within() -> Any:
 
 LINK_DISTANCES = frozen(_link_distances())  # [from][to]
 WITHIN = _within()  # [radius][place]
+AGES = np.arange(MAX_AGE + 1) / MAX_AGE  # by finished turns: a table, because 40 divisions per observation are slow
 ALL_SPACES: Any = np.int64((1 << SPACES) - 1)
 ANY_PRINTED = PRINTED[0] | PRINTED[1] | PRINTED[2] | PRINTED[3]
 
@@ -209,6 +211,8 @@ def remember(game: GameRecord, emperor: int, spaces: int, local: LocalRecord) ->
         local.origins[emperor, i] &= rest
     for army in range(3):
         bit = BIT[game.army_at[army]] & spaces
+        if bit == 0:
+            continue
         local.armies[emperor, 0] |= bit
         if game.army_kind[army] == GOTHS:
             local.armies[emperor, 1] |= bit
@@ -248,7 +252,7 @@ def encode_memory(game: GameRecord, viewer: int, radius: int, local: LocalRecord
     while hidden:
         space = first_of(hidden)
         hidden ^= BIT[space]
-        age[space] = min(game.turn - local.turn[viewer, space], MAX_AGE) / MAX_AGE
+        age[space] = AGES[min(game.turn - local.turn[viewer, space], MAX_AGE)]
 
 
 @jit
