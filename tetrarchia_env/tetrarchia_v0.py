@@ -13,7 +13,8 @@
 | Observation Values | -1 to 1 |
 
 Four Emperors defend the Roman Empire against revolts, uprisings and Barbarian armies. They win together when all six borders are
-secured. The game is fully observable; only future dice are hidden. docs/rules.md contains the rules.
+secured. The game is fully observable; only future dice are hidden. With `view_radius`, our extension of the game, an Emperor observes
+only the spaces near him (docs/local_information.md). docs/rules.md contains the rules.
 
 ### Observations
 
@@ -42,7 +43,7 @@ default is `"ignore"`, so that random players need no mask, but `"raise"` in `sb
 Infos contain numbers only, with the same keys from reset to end in every API:
 
 * `turn`: the number of finished turns
-* `score`: R9.3
+* `score`: R9.3; with `view_radius` 0 until the end
 * `outcome`: a code; `tetrarchia_env.outcome_name(code)` returns its name
 * `agent`: the code of the Emperor to act (after the end, whose turn it was); `tetrarchia_env.agent_name(code)` returns its name
 * `illegal_action`: 1 if the last action was illegal
@@ -89,15 +90,17 @@ learner's last decision. A game that ends before its first decision is followed 
 
 ``` python
 tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, revolts=6, secured=0, task=None,
-                  max_turns=400, reward="outcome", gamma=1.0, render_mode=None, mask="observation")
+                  max_turns=400, reward="outcome", gamma=1.0, view_radius=None, last_seen=False, render_mode=None,
+                  mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
 `constants.VARIANTS`. `modules`: any names of `constants.MODULES`. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
 great_persian_war; sets level and modules. `fixed_setup`: R2.7. `revolts`: number of initial Revolts, 0 to 6, and `secured`: number of
 borders secured from the beginning, 0 to 5; a list draws one number per game (R2.8). `task`: a name of `constants.TASKS`, which sets
-level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `render_mode`:
-`ansi` (text), `rgb_array`, `human` (a window), `svg`.
+level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `view_radius`:
+`None` for full observations, or 0 to 12 for local ones (R14); `last_seen`: spaces out of view show what was seen there last.
+`render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 

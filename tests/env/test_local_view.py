@@ -496,3 +496,30 @@ def test_invalid_arguments_are_refused(arguments: dict[str, Any], message: str) 
     for make in (tetrarchia_v0.env, tetrarchia_v0.parallel_env, tetrarchia_v0.raw_env, tetrarchia_v0.vector_env):
         with pytest.raises(TetrarchiaError, match=message):
             make(**arguments)
+
+
+def test_memory_follows_the_actions_of_partners() -> None:
+    """R14.6: with `seat`, the learner also remembers what it sees between its decisions; single and batched agree."""
+
+    class LastAction:
+        def act(self, games: batch.Games, masks: batch.Masks, env_ids: np.ndarray) -> np.ndarray:
+            return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+    rules: dict[str, Any] = {"level": "4211", "view_radius": 1, "last_seen": True, "max_turns": 30}
+    seated = {**rules, "seat": "galerius", "partners": LastAction()}
+    single, many, plain = gymnasium.make("Tetrarchia-v0", **seated), tetrarchia_v0.vector_env(2, **seated), tetrarchia_v0.raw_env(**rules)
+    obs, _ = single.reset(seed=6)
+    batched, _ = many.reset(seed=6)
+    plain.reset(seed=6)
+    over, chance, decisions = False, np.random.default_rng(6), 0
+    while not over:
+        while plain.agent_selection != "galerius" and not any({**plain.terminations, **plain.truncations}.values()):
+            plain.step(plain.legal_actions()[-1])
+        expected = plain.observe("galerius")["observation"]
+        assert obs["observation"].tobytes() == batched["observation"][0].tobytes() == expected.tobytes()
+        actions = np.array([chance.choice(np.flatnonzero(mask)) for mask in batched["action_mask"]])
+        obs, _, terminated, truncated, _ = single.step(actions[0])
+        batched, *_ = many.step(actions)
+        plain.step(int(actions[0]))
+        over, decisions = terminated or truncated, decisions + 1
+    assert decisions > 5
