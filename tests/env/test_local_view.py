@@ -138,7 +138,7 @@ def test_public_facts_and_own_affairs() -> None:
 
 
 def test_status_of_the_dux_is_public_but_not_his_place() -> None:
-    """R14.1, R14.3: an Emperor knows whether the Dux is undeployed or gone; nobody sees through the Dux."""
+    """R14.1, R14.3: an Emperor knows whether the Dux is undeployed or gone; no Emperor sees through the Dux."""
     for place, status in (("available", [1, 0]), ("gone", [0, 1]), ("BAETICA", [0, 0]), ("ASIA", [0, 0])):
         game = position(dux=place, rules={"modules": ["dux"]}, tokens={"LVSITANIA": "unrest"})
         view = parts_of(game, 0, 1)
