@@ -95,6 +95,7 @@ def encode(game: GameRecord, viewer: int, view: View) -> None:
     encode_turn(game, viewer, view)
     encode_emperors(game, viewer, view)
     encode_pieces(game, view)
+    encode_public(game, view)
     encode_combat(game, viewer, view)
     encode_rules(game, view)
 
@@ -223,20 +224,25 @@ def encode_emperors(game: GameRecord, viewer: int, view: View) -> None:
 
 @jit
 def encode_pieces(game: GameRecord, view: View) -> None:
-    """Write reserve, fleets, Pirates, Dux, and sums over the board."""
+    """Write reserve, fleets, Pirates, and sums over the board."""
     view.reserve[0] = game.reserve[0] / 21
     view.reserve[1] = game.reserve[1] / 21
     view.reserve[2] = game.reserve[2] / 3
     for zone in range(3):
         view.fleets[zone] = game.fleets >> zone & 1
         view.pirates[zone] = game.pirates >> zone & 1
+    for region in range(7):
+        view.region_revolts[region] = count(game.revolts & PROVINCES[region]) / 6
+        view.region_unrest[region] = count(game.unrest & PROVINCES[region]) / 6
+
+
+@jit
+def encode_public(game: GameRecord, view: View) -> None:
+    """Write what R14.3 makes public about distant pieces: whether the Dux is undeployed or gone, and the secured borders."""
     if game.modules & DUX_MODULE:
         view.dux[0] = game.at[DUX] == OFF
         view.dux[1] = game.at[DUX] == GONE
     view.secured[0] = count(secured_borders(game)) / 6
-    for region in range(7):
-        view.region_revolts[region] = count(game.revolts & PROVINCES[region]) / 6
-        view.region_unrest[region] = count(game.unrest & PROVINCES[region]) / 6
 
 
 @jit

@@ -13,7 +13,8 @@
 | Observation Values | -1 to 1 |
 
 Four Emperors defend the Roman Empire against revolts, uprisings and Barbarian armies. They win together when all six borders are
-secured. The game is fully observable; only future dice are hidden. docs/rules.md contains the rules.
+secured. The game is fully observable; only future dice are hidden. With `view_radius`, our extension of the game, an Emperor observes
+only the spaces near him (docs/local_information.md). docs/rules.md contains the rules.
 
 ### Observations
 
@@ -42,7 +43,7 @@ default is `"ignore"`, so that random players need no mask, but `"raise"` in `sb
 Infos contain numbers only, with the same keys from reset to end in every API:
 
 * `turn`: the number of finished turns
-* `score`: R9.3
+* `score`: R9.3; with `view_radius` 0 until the end
 * `outcome`: a code; `tetrarchia_env.outcome_name(code)` returns its name
 * `agent`: the code of the Emperor to act (after the end, whose turn it was); `tetrarchia_env.agent_name(code)` returns its name
 * `illegal_action`: 1 if the last action was illegal
@@ -89,15 +90,17 @@ learner's last decision. A game that ends before its first decision is followed 
 
 ``` python
 tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, revolts=6, secured=0, task=None,
-                  max_turns=400, reward="outcome", gamma=1.0, render_mode=None, mask="observation")
+                  max_turns=400, reward="outcome", gamma=1.0, view_radius=None, last_seen=False, render_mode=None,
+                  mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
 `constants.VARIANTS`. `modules`: any names of `constants.MODULES`. `scenario`: carausian_revolt, danube_wars, mauretanian_war or
 great_persian_war; sets level and modules. `fixed_setup`: R2.7. `revolts`: number of initial Revolts, 0 to 6, and `secured`: number of
 borders secured from the beginning, 0 to 5; a list draws one number per game (R2.8). `task`: a name of `constants.TASKS`, which sets
-level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `render_mode`:
-`ansi` (text), `rgb_array`, `human` (a window), `svg`.
+level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `view_radius`:
+`None` for full observations, or 0 to 12 for local ones (R14); `last_seen`: spaces out of view show what was seen there last.
+`render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
 
@@ -144,6 +147,8 @@ def env(
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -163,6 +168,8 @@ def env(
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -192,6 +199,8 @@ def env(
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
@@ -213,6 +222,8 @@ def parallel_env(
     max_turns: int = 400,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -232,6 +243,8 @@ def parallel_env(
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -260,6 +273,8 @@ def parallel_env(
         max_turns=max_turns,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
@@ -286,6 +301,8 @@ def sb3_vec_env(
     initial_state_share: float = 1.0,
     reward: RewardName | Reward = "outcome",
     gamma: float = 1.0,
+    view_radius: int | None = None,
+    last_seen: bool = False,
     render_mode: VectorRenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -313,6 +330,8 @@ def sb3_vec_env(
         initial_state_share: the share of games that begin from `initial_states`
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -350,6 +369,8 @@ def sb3_vec_env(
         initial_state_share=initial_state_share,
         reward=reward,
         gamma=gamma,
+        view_radius=view_radius,
+        last_seen=last_seen,
         render_mode=render_mode,
         seat=seat,
         partners=partners,

@@ -20,6 +20,7 @@ from tetrarchia_env.envs.partners import PartnersArgument, Seat, make_partners
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space, vector_space
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.options import Options
 
@@ -41,6 +42,8 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -73,26 +76,23 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         max_turns: int = 400,
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
+        view_radius: int | None = None,
+        last_seen: bool = False,
         render_mode: RenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
     ) -> None:
-        super().__init__(
-            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
-            reward,
-            gamma,
-            render_mode,
-            mask,
-            make_partners(seat, partners),
-        )
+        options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
+        local, others = LocalOptions(view_radius, last_seen), make_partners(seat, partners)
+        super().__init__(options, reward, gamma, local, render_mode, mask, others)
         self.possible_agents = list(EMPERORS) if seat is None else [seat]
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.state_space = vector_space()
-        self._observation_spaces = {agent: observation_space(self.mask_in) for agent in self.possible_agents}
+        self._observation_spaces = {agent: observation_space(self.mask_in, size=self.local_options.size) for agent in self.possible_agents}
         self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in self.possible_agents}
         self._random: np.random.Generator | None = None
 
@@ -153,8 +153,8 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         return self.masks[0].copy() if agent == self.agent_selection else np.zeros(ACTIONS, dtype=np.int8)
 
     def state(self) -> NDArray[np.float32]:
-        """Return the full state: the observation of diocletian."""
-        return self.observed_by(0)
+        """Return the full state, also with `view_radius`: the fully informed observation of diocletian."""
+        return self.fully_observed_by(0)
 
     def _start_episode(self) -> None:
         self.agents = list(self.possible_agents)

@@ -11,7 +11,7 @@ from tetrarchia_env import batch, notation
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS
-from tetrarchia_env.engine.state import GAME, OVER
+from tetrarchia_env.engine.state import GAME, OVER, RUNNING
 from tetrarchia_env.engine.turn import play
 from tetrarchia_env.envs.partners import Partners
 from tetrarchia_env.envs.rewards import Reward, make_reward, step_rewards
@@ -19,6 +19,7 @@ from tetrarchia_env.envs.spaces import check_mask, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import EventLog
 from tetrarchia_env.game import ROW_0, GameState
+from tetrarchia_env.local_view import LocalOptions, LocalViews
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
@@ -38,10 +39,19 @@ class BaseEnv(GameState):
     metadata: ClassVar[dict[str, Any]]
 
     def __init__(
-        self, options: Options, reward: str | Reward, gamma: float, render_mode: str | None, mask: str, partners: Partners | None
+        self,
+        options: Options,
+        reward: str | Reward,
+        gamma: float,
+        local_options: LocalOptions,
+        render_mode: str | None,
+        mask: str,
+        partners: Partners | None,
     ) -> None:
         super().__init__()
         self.options = options
+        self.local_options = local_options
+        self.local = None if local_options.view_radius is None else LocalViews(local_options, 1)
         self.partners = partners
         self.reward = make_reward(reward, gamma)
         self.pays_every_step = not getattr(self.reward, "terminal_only", False)
@@ -58,6 +68,8 @@ class BaseEnv(GameState):
         for games_begun in itertools.count(1):
             self._clear()
             lineups = batch.reset(self.position, self.options, seed, self.masks, self.partners.lineups if self.partners else 0)
+            if self.local:
+                self.local.begin(self.position, ROW_0)
             self.reward.begin(self.position, ROW_0)
             if self.partners is None:
                 return
@@ -95,7 +107,15 @@ class BaseEnv(GameState):
     def _play_one(self, action: int) -> bool:
         if self.render_mode:
             self.events.record(self.position, action)
-        return _play(self.position, action, self.masks)
+        is_over = _play(self.position, action, self.masks)
+        if self.local:
+            self.local.update(self.position)
+        return is_over
+
+    def status(self) -> tuple[int, int, int, int]:
+        """Return the Emperor to act, the outcome code, the score (with `view_radius` 0 until the end) and the finished turns."""
+        to_act, outcome, score, turn = super().status()
+        return to_act, outcome, 0 if self.local and outcome == RUNNING else score, turn
 
     def check_running(self) -> None:
         """Raise TetrarchiaError before the first reset and after the end of a game."""
@@ -110,6 +130,14 @@ class BaseEnv(GameState):
 
     def observed_by(self, emperor: int) -> NDArray[np.float32]:
         """Return the observation of this Emperor."""
+        if self.local:
+            obs = np.empty(self.local_options.size, dtype=np.float32)
+            self.local.encode(self.position, ROW_0, VIEWERS[emperor], obs[np.newaxis])
+            return obs
+        return self.fully_observed_by(emperor)
+
+    def fully_observed_by(self, emperor: int) -> NDArray[np.float32]:
+        """Return the full observation of this Emperor, whatever the view radius."""
         obs: NDArray[np.float32] = batch.observe_unchecked(self.position, VIEWERS[emperor])[0]
         return obs
 
@@ -147,10 +175,11 @@ class BaseEnv(GameState):
         self.events.clear()
 
     def snapshot(self) -> Snapshot:
-        """Return the whole game as plain JSON data."""
+        """Return the whole game as plain JSON data, with `last_seen` also the Emperors' memory."""
         if not self.position["level"].any():
             self.check_running()
-        return super().snapshot()
+        memory = {"local": notation.local_data(self.position, self.local)} if self.local and self.local.last_seen else {}
+        return super().snapshot() | memory
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none.
@@ -162,6 +191,8 @@ class BaseEnv(GameState):
             rules["level"] = self.options.level_names[0]
         self.position = notation.restore({"rules": rules, **snapshot})
         self.masks = batch.legal_masks(self.position)
+        if self.local:
+            notation.restore_local(snapshot, self.position, self.local)
         self.reward.begin(self.position, ROW_0)
         self._clear()
         if self.partners is not None:  # the line-up stays; the agents' randomness is that of `Game.restore`

@@ -21,15 +21,16 @@ from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
 from tetrarchia_env.engine.legal import legal
 from tetrarchia_env.engine.outcome import score
-from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, GameRecord
+from tetrarchia_env.engine.state import GAME, OUTCOMES, OVER, RUNNING, GameRecord
 from tetrarchia_env.engine.turn import agent_to_act, play
 from tetrarchia_env.envs.illegal_actions import apply_illegal, check_illegal
 from tetrarchia_env.envs.partners import PARTNER, PartnersArgument, make_partners
 from tetrarchia_env.envs.rewards import Reward, make_reward, pays_each_emperor, step_rewards
 from tetrarchia_env.envs.spaces import VECTOR_RENDER_MODES, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import FULL_INFORMATION, LOCAL, LocalOptions, LocalViews, check_memory
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
-from tetrarchia_env.observation import OBSERVATION, SIZE, encode
+from tetrarchia_env.observation import OBSERVATION, encode
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.modes import Drawing, draw_as
 
@@ -92,6 +93,7 @@ class BatchedGames:
         initial_state_share: the share of games that begin from `initial_states`
         reward: as for `tetrarchia_env.env`
         gamma: as for `tetrarchia_env.env`
+        local: the arguments of local information (R14)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         illegal: "raise", "ignore" or "lose"
         seat: as for `tetrarchia_env.env`; a step is then a decision of this Emperor
@@ -115,6 +117,7 @@ class BatchedGames:
         initial_state_share: float = 1.0,
         reward: str | Reward = "outcome",
         gamma: float = 1.0,
+        local: LocalOptions = FULL_INFORMATION,
         render_mode: str | None = None,
         illegal: str = "raise",
         seat: str | None = None,
@@ -123,6 +126,8 @@ class BatchedGames:
         self.options = list(options)
         _check_num_envs(num_envs, len(self.options))
         self.reward = make_reward(reward, gamma)
+        self.local_options = local
+        self.local = None if local.view_radius is None else LocalViews(local, num_envs)
         self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES)
         self.partners = make_partners(seat, partners, num_envs)
         self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
@@ -138,8 +143,9 @@ class BatchedGames:
         self._none = np.zeros(num_envs, dtype=np.bool_)
         self._seat = -1 if self.partners is None else self.partners.seat
         self._lineups = np.zeros(num_envs, dtype=np.int64)  # the partners drawn for the running games
-        self._final_obs = np.zeros(num_envs, dtype=OBSERVATION)
-        self._views = (np.zeros(num_envs, dtype=OBSERVATION), np.zeros(num_envs, dtype=OBSERVATION))
+        self._rows = np.arange(num_envs)
+        self._final_obs, *obs = (np.zeros((num_envs, local.size), dtype=np.float32) for _ in range(3))
+        self._obs = tuple(obs)
         self.set_initial_states(initial_states, initial_state_share)
 
     def set_initial_states(self, initial_states: Sequence[Snapshot], share: float = 1.0) -> None:
@@ -172,7 +178,7 @@ class BatchedGames:
 
         A game that ends before the learner's first decision is followed by the next game.
         """
-        where = np.arange(len(self.games)) if rows is None else rows
+        where = self._rows if rows is None else rows
         rngs = rng_states(batch.seed_array(seeds, len(where)))
         self.episodes[where] = np.zeros(1, dtype=EPISODE)
         self.episodes["rng"][where] = rngs
@@ -183,6 +189,7 @@ class BatchedGames:
 
     def _start(self, rows: Rows) -> None:
         """Prepare reward and partners for the new games in these rows, and let the partners play up to the learner's first decision."""
+        self._begin_memory(rows)
         self._begin_reward(rows)
         games_begun = 0
         while self.partners is not None and len(rows):
@@ -192,7 +199,12 @@ class BatchedGames:
             self.partners.check_progress(games_begun)
             self.episodes["rng"][rows] = rng_states(self.episodes["rng"][rows])
             begin_episodes(self.games, rows, self.episodes, self._reset_config, self.masks, self._lineups)
+            self._begin_memory(rows)
             self._begin_reward(rows)
+
+    def _begin_memory(self, rows: Rows) -> None:
+        if self.local:
+            self.local.begin(self.games, rows)
 
     def _begin_reward(self, rows: Rows) -> None:
         self.reward.begin(self.games, rows)
@@ -209,6 +221,8 @@ class BatchedGames:
             self._handle_illegal(chosen, np.flatnonzero(self.illegal_actions))
         self.begin_next(np.flatnonzero(idle))
         play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
+        if self.local:
+            self.local.update(self.games)
         self.episodes["reward"] = 0
         if self.rewards is not None:
             self.rewards[:] = 0
@@ -233,6 +247,8 @@ class BatchedGames:
         while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self._seat)):
             actions = self.partners.act(self.games[rows], self.masks[rows], rows)
             play_rows(self.games, rows, actions, self.masks)
+            if self.local:
+                self.local.update(self.games)
             if pays:
                 played = self._none.copy()
                 played[rows] = True
@@ -241,17 +257,8 @@ class BatchedGames:
     def begin_next(self, rows: Rows) -> None:
         """Begin the next game in these rows, in which one ended."""
         if len(rows):
-            begin_next_episodes(
-                self.games,
-                rows,
-                self.episodes,
-                self._reset_config,
-                self.masks,
-                self._lineups,
-                self._seat,
-                self._final_obs,
-                self.final_obs,
-            )
+            self._encode(rows, self._final_obs)
+            begin_next_episodes(self.games, rows, self.episodes, self._reset_config, self.masks, self._lineups)
             self.illegal_actions[rows] = self._ignored[rows] = 0
             self._start(rows)
 
@@ -267,9 +274,11 @@ class BatchedGames:
         apply_illegal(self.games, self.masks, rows, self._ignored[rows], self.illegal)
 
     def status(self) -> NDArray[np.int64]:
-        """Return the Emperor to act, the outcome code, the score (R9.3) and the finished turns of each game, shape (4, n)."""
+        """Return Emperors to act, outcome codes, scores (R9.3; with `view_radius` 0 until the end) and finished turns, shape (4, n)."""
         status = np.empty((4, len(self.games)), dtype=np.int64)
         read_status(self.games, status)
+        if self.local:
+            status[2] *= status[1] != RUNNING
         return status
 
     def legal(self) -> Masks:
@@ -281,12 +290,12 @@ class BatchedGames:
     @property
     def obs(self) -> Floats:
         """The observations of the Emperors to act."""
-        return _flat(self._views[0])
+        return self._obs[0]
 
     @property
     def final_obs(self) -> Floats:
         """The last observation of the games that the last step ended; other rows are older."""
-        return _flat(self._final_obs)
+        return self._final_obs
 
     def draw(self) -> tuple[Drawing, ...] | None:
         """Return a drawing of each game in the render mode."""
@@ -297,6 +306,8 @@ class BatchedGames:
         arrays = {name: getattr(self, name) for name in STATE}
         if self.partners is not None:
             arrays["partners"] = self.partners.records  # what the agents remember themselves is not included
+        if self.local and self.local.last_seen:
+            arrays["local"] = self.local.records
         return {name: _bytes(array).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
@@ -314,7 +325,13 @@ class BatchedGames:
             check_limits(records, {"lineup": (0, max(self.partners.lineups, 1) - 1), "decisions": COUNT}, "partners")
             if (batch.agents_to_act(games) != self._seat).any():
                 raise TetrarchiaError(f"games: one of them does not wait for a decision of {EMPERORS[self._seat]}")
+        memory = None
+        if self.local and self.local.last_seen:
+            memory = records_from_bytes(state.get("local"), LOCAL, len(self.games), "local")
+            check_memory(memory, games, "local")
         with self.thread_guard:
+            if self.local and memory is not None:
+                self.local.records[:] = memory
             if self.partners is not None and records is not None:
                 self.partners.records[:] = records
                 self.partners.forget(np.arange(len(games)))
@@ -325,9 +342,19 @@ class BatchedGames:
 
     def observe(self) -> Floats:
         """Compute and return the observations of the Emperors to act; with a seat always those of that Emperor."""
-        self._views = self._views[1], self._views[0]
-        observe_all(self.games, self.episodes, self._seat, self._views[0], self.obs)
+        self._obs = self._obs[1], self._obs[0]
+        self.episodes["to_act"] = self._encode(self._rows, self.obs)
         return self.obs
+
+    def _encode(self, rows: Rows, obs: Floats) -> NDArray[np.int64]:
+        """Write the observations of the Emperors to act, or of the seat, in these rows; return the Emperors to act in all games."""
+        to_act = batch.agents_to_act(self.games)
+        viewers = to_act if self._seat < 0 else np.full_like(to_act, self._seat)
+        if self.local:
+            self.local.encode(self.games, rows, viewers, obs)
+        else:
+            encode_rows(self.games, rows, viewers, np.ndarray(len(obs), OBSERVATION, obs), obs)
+        return to_act
 
 
 def rule_sets(rules: Sequence[Mapping[str, Any]] | None, **arguments: Any) -> list[Options]:
@@ -349,10 +376,6 @@ def _num_actions(actions: str, rules: Sequence[Options]) -> int:
         if actions == "base" and options.needs_all_actions:
             raise TetrarchiaError(f"actions='base' does not include the actions of {', '.join([*options.variants, *options.modules])}")
     return BASE_ACTIONS if actions == "base" else ACTIONS
-
-
-def _flat(views: Views) -> Floats:
-    return views.view(np.float32).reshape(len(views), SIZE)
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
@@ -422,21 +445,9 @@ def play_rows(games: Games, rows: Rows, actions: NDArray[np.int64], masks: Masks
 
 
 @jit
-def begin_next_episodes(
-    games: Games,
-    rows: Rows,
-    episodes: Views,
-    config: ResetConfig,
-    masks: Masks,
-    lineups: NDArray[np.int64],
-    seat: int,
-    final_obs: Views,
-    flat_final_obs: Floats,
-) -> None:
-    """Begin the next game in these rows; keep the last observation and the statistics of the game that ended."""
+def begin_next_episodes(games: Games, rows: Rows, episodes: Views, config: ResetConfig, masks: Masks, lineups: NDArray[np.int64]) -> None:
+    """Begin the next game in these rows; keep the statistics of the game that ended."""
     for i in rows:
-        flat_final_obs[i, :] = 0
-        encode(games[i], agent_to_act(games[i]) if seat < 0 else seat, final_obs[i])
         end_episode(games[i], episodes[i])
         episodes[i].rng = rng_states(episodes["rng"][i : i + 1])[0]
         lineups[i] = begin_episode(games, i, episodes[i], config, masks[i])
@@ -454,12 +465,11 @@ def end_episode(game: GameRecord, episode: Episode) -> None:
 
 
 @jit
-def observe_all(games: Games, episodes: Views, seat: int, views: Views, flat: Floats) -> None:
-    """Write the observations of the Emperors to act, or of `seat` unless it is -1."""
-    for i in range(len(games)):
+def encode_rows(games: Games, rows: Rows, viewers: NDArray[np.int64], views: Views, flat: Floats) -> None:
+    """Write the full observations of the viewers in these rows."""
+    for i in rows:
         flat[i, :] = 0
-        episodes[i].to_act = agent_to_act(games[i])
-        encode(games[i], episodes[i].to_act if seat < 0 else seat, views[i])
+        encode(games[i], viewers[i], views[i])
 
 
 @jit

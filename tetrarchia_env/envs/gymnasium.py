@@ -20,6 +20,7 @@ from tetrarchia_env.envs.rewards import Reward, RewardName, pays_each_emperor, s
 from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs, RenderMode, observation_space
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import ROW_0
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.options import Options
 
 
@@ -38,6 +39,8 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         max_turns: truncate a game after this many turns
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -68,25 +71,22 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         max_turns: int = 400,
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
+        view_radius: int | None = None,
+        last_seen: bool = False,
         render_mode: RenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
         illegal: IllegalRule = "ignore",
     ) -> None:
-        super().__init__(
-            Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
-            reward,
-            gamma,
-            render_mode,
-            mask,
-            make_partners(seat, partners),
-        )
+        options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
+        local, others = LocalOptions(view_radius, last_seen), make_partners(seat, partners)
+        super().__init__(options, reward, gamma, local, render_mode, mask, others)
         self.illegal = check_illegal(illegal)
         self.ignored = np.zeros(1, dtype=np.int64)  # illegal actions of this game
         self.rewards: NDArray[np.float64] | None = None  # of each Emperor for the last step, if the reward object has them
         self._pays_each_emperor: bool | None = None  # unknown before the first game
-        self.observation_space = observation_space(self.mask_in)
+        self.observation_space = observation_space(self.mask_in, size=self.local_options.size)
         self.action_space = spaces.Discrete(ACTIONS)
 
     def _clear(self) -> None:

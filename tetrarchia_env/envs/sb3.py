@@ -17,6 +17,7 @@ from tetrarchia_env.envs.infos import infos_of
 from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation import Snapshot
 
 ALL_ROWS = slice(None)
@@ -46,6 +47,8 @@ class TetrarchiaVecEnv(VecEnv):
         initial_state_share: the share of games that begin from `initial_states`
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -74,6 +77,8 @@ class TetrarchiaVecEnv(VecEnv):
         initial_state_share: float = 1.0,
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
+        view_radius: int | None = None,
+        last_seen: bool = False,
         render_mode: VectorRenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
@@ -101,6 +106,7 @@ class TetrarchiaVecEnv(VecEnv):
             initial_state_share=initial_state_share,
             reward=reward,
             gamma=gamma,
+            local=LocalOptions(view_radius, last_seen),
             render_mode=render_mode,
             illegal=illegal,
             seat=seat,
@@ -109,7 +115,7 @@ class TetrarchiaVecEnv(VecEnv):
         self.render_mode = self.batched.render_mode
         self.mask_in, self.copy = mask and check_mask(mask), copy
         width = self.batched.masks.shape[1]
-        super().__init__(num_envs, observation_space(mask or "info", width), Discrete(width))
+        super().__init__(num_envs, observation_space(mask or "info", width, self.batched.local_options.size), Discrete(width))
         self.metadata["render_fps"] = RENDER_FPS  # for SB3's video recorder
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._began = time.time()

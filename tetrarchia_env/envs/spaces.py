@@ -20,16 +20,16 @@ VECTOR_RENDER_MODES: tuple[str, ...] = get_args(VectorRenderMode)
 RENDER_FPS = 2  # steps per second in the mode `human`
 
 
-def vector_space() -> spaces.Box:
+def vector_space(size: int = SIZE) -> spaces.Box:
     """Return the space of the observation vector; `observation.py` lists its parts."""
-    return spaces.Box(-1, 1, (SIZE,), np.float32)
+    return spaces.Box(-1, 1, (size,), np.float32)
 
 
-def observation_space(mask: str, actions: int = ACTIONS) -> spaces.Space:
+def observation_space(mask: str, actions: int = ACTIONS, size: int = SIZE) -> spaces.Space:
     """Return the space of an observation: with the action mask, or the vector alone if the mask is in the info."""
     if mask == "info":
-        return vector_space()
-    return spaces.Dict({"observation": vector_space(), "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
+        return vector_space(size)
+    return spaces.Dict({"observation": vector_space(size), "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
 
 
 def check_mask(mask: str) -> str:

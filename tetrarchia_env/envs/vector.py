@@ -19,6 +19,7 @@ from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
 from tetrarchia_env.envs.spaces import RENDER_FPS, VECTOR_RENDER_MODES, MaskPlace, Obs, VectorRenderMode, check_mask, observation_space
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render.modes import Drawing
 from tetrarchia_env.schema import truncate_repr
@@ -50,6 +51,8 @@ class TetrarchiaVector(VectorEnv):
         initial_state_share: the share of games that begin from `initial_states`
         reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
         gamma: the learner's discount per step, for `reward="shaped"`
+        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -83,6 +86,8 @@ class TetrarchiaVector(VectorEnv):
         initial_state_share: float = 1.0,
         reward: RewardName | Reward = "outcome",
         gamma: float = 1.0,
+        view_radius: int | None = None,
+        last_seen: bool = False,
         render_mode: VectorRenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
@@ -110,6 +115,7 @@ class TetrarchiaVector(VectorEnv):
             initial_state_share=initial_state_share,
             reward=reward,
             gamma=gamma,
+            local=LocalOptions(view_radius, last_seen),
             render_mode=render_mode,
             illegal=illegal,
             seat=seat,
@@ -120,7 +126,8 @@ class TetrarchiaVector(VectorEnv):
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {"render_modes": list(VECTOR_RENDER_MODES), "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
         width = self.batched.masks.shape[1]
-        self.single_observation_space, self.single_action_space = observation_space(mask, width), Discrete(width)
+        self.single_observation_space = observation_space(mask, width, self.batched.local_options.size)
+        self.single_action_space = Discrete(width)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 

@@ -1,6 +1,7 @@
 """Conversion of games to and from text and JSON: actions, snapshots and replays."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_label, action_text, legal_actions
+from tetrarchia_env.notation.local_memory import local_data, restore_local
 from tetrarchia_env.notation.plain_records import fast_view, repeat, to_namedtuple
 from tetrarchia_env.notation.replays import (
     Replay,
@@ -24,6 +25,7 @@ __all__ = [
     "fast_view",
     "legal_actions",
     "load_replay",
+    "local_data",
     "options_of",
     "parse_replay",
     "play_replay",
@@ -32,6 +34,7 @@ __all__ = [
     "replay_actions",
     "replay_data",
     "restore",
+    "restore_local",
     "snapshot",
     "to_namedtuple",
 ]

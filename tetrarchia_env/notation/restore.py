@@ -128,6 +128,21 @@ class PendingData(Entries):
     march: Annotated[list[Space], Meta(max_length=MAX_ARMIES)] = []
 
 
+class MemoryData(Entries):
+    """What an Emperor saw on a space, after this number of finished turns (R14.6)."""
+
+    turn: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
+    token: Token | None = None
+    figures: Annotated[list[Figure], Meta(max_length=len(FIGURES))] = []
+    army: Annotated[tuple[Numeral, Kind] | None, describe("a list of region of origin and kind, or null")] = None
+
+
+class LocalData(Entries):
+    """The memory of each Emperor: spaces out of his view."""
+
+    last_seen: dict[Emperor, dict[Space, MemoryData]] = {}
+
+
 class SnapshotData(Entries, kw_only=True):
     """A game; entries with a default are optional."""
 
@@ -150,6 +165,7 @@ class SnapshotData(Entries, kw_only=True):
     score: Any = None  # ignored: it follows from the rest
     pending: PendingData = field(default_factory=PendingData)
     rules: dict[str, Any] | UnsetType = UNSET
+    local: LocalData | None = None  # for environments with memory: see restore_local
 
 
 def restore(snapshot: Snapshot) -> Games:
