@@ -75,6 +75,7 @@ AGENTS = {
                 "rollout_turns": "turns played by the policy before finalists are evaluated; 0: no rollouts",
                 "finalists": "candidates evaluated by rollouts",
                 "confirm_samples": "like chance_samples, for the last comparison with the greedy turn",
+                "device": "of the network: cpu, cuda, or auto",
             },
         ),
     )

@@ -105,7 +105,7 @@ def test_disk_error_names_the_file(tmp_path: Path) -> None:
     assert full.value.filename == str(tmp_path / "game.json")
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "a\\b", "..", ".", "", "a\x1b[2Jb", "a\nb", "x" * 300, "-x"])
+@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b/c", "a\\b", "..", ".", "", "a\x1b[2Jb", "a\nb", "x" * 300, "-x"])
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
 def test_unsafe_run_name_is_refused(
     name: str, resume: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -145,7 +145,7 @@ def test_a_scenario_has_its_own_level() -> None:
     scenario = Options(scenario="danube_wars")
     spec = replace(SPEC, arguments=scenario.arguments(), levels=scenario.level_names)
     assert spec.options(*spec.levels) == scenario
-    with pytest.raises(TetrarchiaError, match=r"level must be that of scenario danube_wars; got '5300'"):
+    with pytest.raises(TetrarchiaError, match=r"level must be that of danube_wars; got '5300'"):
         replace(spec, levels=("5300",))
 
 
