@@ -12,7 +12,7 @@ const STEPS = [
     text: "The rings on the map and the list show the same choices: click either. First place the fleets and arrive on the board. Nothing is final until dice are rolled: Undo takes an action back.",
   },
   {
-    title: "Imperium Points", target: "#turn-bar",
+    title: "Imperivm Points", target: "#turn-bar",
     text: "Each turn you have 6 IP. A move costs 1 IP over a link and 2 IP over a broken (dashed) link; each ring shows its cost. Move toward a black Revolt or a gray Unrest.",
   },
   {
