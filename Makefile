@@ -36,7 +36,7 @@ test: $(READY) ## run the tests, the fast ones first
 	@echo "test: fast tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow and not thorough"
 	@echo "test: slow tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow and not thorough"
 
 thorough: $(READY) ## run the long tests: kills and full disks at random moments, distributed training, randomly damaged files
 	@echo "thorough: about ten minutes on two cores"

@@ -150,7 +150,7 @@ def http_post(server: Server, content: bytes) -> int:
     return status
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_full_disk_during_play_loses_nothing_when_the_server_is_killed(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -255,7 +255,7 @@ def test_descriptor_limit_is_raised_and_leaves_some_for_files() -> None:
         assert [int(number) for number in printed.split()] == expected
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_flooded_server_continues_its_games_and_restores_them(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     log, rng = tmp_path / "log", random.Random(1)

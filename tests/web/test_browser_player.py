@@ -30,7 +30,7 @@ from tetrarchia_env.notation import replay_data
 from tetrarchia_env.options import Options
 
 pytestmark = pytest.mark.slow
-SIZES = [DESKTOP, TABLET, PHONE]
+SIZES = [DESKTOP, pytest.param(TABLET, marks=pytest.mark.thorough), PHONE]
 STEP = "document.getElementById('guide').checkVisibility() ? document.querySelector('#guide h2').textContent[0] : ''"
 END_PLACE = "JSON.stringify(document.getElementById('end-turn').getBoundingClientRect())"
 COUNT = "Number(document.getElementById('count').textContent.split(' /')[0])"

@@ -13,7 +13,7 @@ from helpers.firefox import FIREFOX, firefox
 from helpers.room_page import click_random_choice, open_page, saved_replay, wait_for_choices
 from helpers.web_server import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.skipif(FIREFOX is None, reason="needs Firefox (Debian: firefox-esr)")
