@@ -259,7 +259,7 @@ class TrainConfig(TrainOptions):
         try:
             return [int(number) for number in text.split(",")]
         except ValueError:
-            raise TetrarchiaError(f"training option {name} must be numbers separated by commas; got {text!r}") from None
+            raise TetrarchiaError(f"training option {name} must be numbers separated by commas; got {truncate_repr(text)}") from None
 
     @property
     def network_config(self) -> "NetworkConfig":

@@ -143,7 +143,7 @@ def head_start(revolts: str | None, secured: str | None) -> dict[str, Any]:
     """Return the arguments `revolts` and `secured` of a game, if they are given on the command line (R2.8)."""
     given = {name: text for name, text in (("revolts", revolts), ("secured", secured)) if text is not None}
     for name, text in given.items():
-        if not all(number.strip().isdecimal() for number in text.split(",")):
+        if not all(number.strip().isdecimal() and len(number) < 10 for number in text.split(",")):
             raise TetrarchiaError(f"{name} must be a number, or several separated by commas; got {text!r}")
     return {name: [int(number) for number in text.split(",")] if "," in text else int(text) for name, text in given.items()}
 
