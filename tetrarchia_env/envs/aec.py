@@ -133,7 +133,7 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
                 return
             self.check_legal(action)
             _, paid = self.play(action)  # type: ignore[arg-type]  # an id, as checked
-            if np.ndim(paid):
+            if isinstance(paid, np.ndarray):
                 self.rewards = {name: float(paid[EMPERORS.index(name)]) for name in self.possible_agents}
             else:
                 self.rewards = dict.fromkeys(self.possible_agents, float(paid))

@@ -114,8 +114,8 @@ class BaseEnv(GameState):
 
     def status(self) -> tuple[int, int, int, int]:
         """Return the Emperor to act, the outcome code, the score (with `view_radius` 0 until the end) and the finished turns."""
-        to_act, outcome, score, turn = super().status()
-        return to_act, outcome, 0 if self.local and outcome == RUNNING else score, turn
+        status = super().status()
+        return (*status[:2], 0, status[3]) if self.local and status[1] == RUNNING else status
 
     def check_running(self) -> None:
         """Raise TetrarchiaError before the first reset and after the end of a game."""

@@ -223,24 +223,29 @@ class BatchedGames:
         play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
         if self.local:
             self.local.update(self.games)
-        self.episodes["reward"] = 0
         if self.rewards is not None:
             self.rewards[:] = 0
-        self._pay(~idle)
+        self.episodes["reward"] = self._last_rewards(None if idle is self._none else ~idle)
         if self.partners is not None:
             self.partners.records["decisions"] += ~idle & (self.illegal_actions == 0)
             self._play_partners(np.flatnonzero(~idle), pays=True)
             self.episodes["ended"] |= ~idle & batch.is_over(self.games)
         self.episodes["total"] += self.episodes["reward"]
 
-    def _pay(self, played: Flags) -> None:
-        """Add the rewards of the last step where something was played."""
+    def _last_rewards(self, played: Flags | None = None) -> NDArray[np.float64]:
+        """Return the learner's reward for what was just played in each game, and add each Emperor's to `rewards`.
+
+        Args:
+            played: in which games something was played; `None`: in all. The others get 0.
+        """
         amounts = step_rewards(self.reward, self.games)
-        if amounts.ndim == 2:
-            if self.rewards is not None:
-                self.rewards += np.where(played[:, np.newaxis], amounts, 0)
-            amounts = amounts.mean(axis=1) if self._seat < 0 else amounts[:, self._seat]
-        self.episodes["reward"] += np.where(played, amounts, 0)
+        if played is not None:
+            amounts = np.where(played if amounts.ndim == 1 else played[:, np.newaxis], amounts, 0)
+        if amounts.ndim == 1:
+            return amounts
+        if self.rewards is not None:
+            self.rewards += amounts
+        return amounts.mean(axis=1) if self._seat < 0 else amounts[:, self._seat]
 
     def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
         """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""
@@ -252,7 +257,7 @@ class BatchedGames:
             if pays:
                 played = self._none.copy()
                 played[rows] = True
-                self._pay(played)
+                self.episodes["reward"] += self._last_rewards(played)
 
     def begin_next(self, rows: Rows) -> None:
         """Begin the next game in these rows, in which one ended."""

@@ -126,7 +126,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
                 paid = step_rewards(self.reward, self.position)[0] if is_over or self.pays_every_step else 0.0
             if self.rewards is not None:
                 self.rewards[:] = paid
-            if np.ndim(paid):
+            if isinstance(paid, np.ndarray):
                 paid = paid.mean() if self.partners is None else paid[self.partners.seat]
             obs, info = self._observe(illegal_action=int(not is_legal))
             self.auto_render()
