@@ -57,11 +57,13 @@ def _cores() -> int:
 
 
 def _compile_in_processes(search: bool) -> None:
-    """Run one process for each part; none outlives this function."""
-    what = "rules and search" if search else "the rules"
-    print(f"tetrarchia: compiling {what} in two processes, once per version", file=sys.stderr, flush=True)
+    """Run one process for each part that is not compiled yet; none outlives this function."""
+    if is_compiled(search=False):
+        what, parts = "the search", ["search"]
+    else:
+        what, parts = ("rules and search", ["rules", "search"]) if search else ("the rules", ["rules", "observation"])
+    print(f"tetrarchia: compiling {what}, once per version", file=sys.stderr, flush=True)
     quiet = subprocess.DEVNULL
-    parts = ("rules", "search" if search else "observation")
     processes = [subprocess.Popen([sys.executable, "-m", __name__, part], stdin=quiet, stdout=quiet, stderr=quiet) for part in parts]
     try:
         with Console(stderr=True).status("compiling, up to a minute"):
