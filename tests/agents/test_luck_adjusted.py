@@ -104,7 +104,7 @@ def test_a_game_with_more_actions_than_the_network_is_refused() -> None:
         analyze_replay(critic(), random_replay(Options(variants=("imperivm",)), 3, 40), NUM_ROLLS)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_luck_has_mean_0_and_explains_most_of_the_outcome() -> None:
     found = [analyze_replay(critic(), replay, NUM_ROLLS) for replay in policy_games(range(1 << 32, (1 << 32) + 48))]
 

@@ -112,7 +112,7 @@ def test_ranks_play_different_games_and_average_their_gradients(tmp_path: Path, 
     assert "checked 128\n" in run(tmp_path, *TORCHRUN, str(tmp_path / "script.py"))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_resumed_run_equals_an_uninterrupted_run(tmp_path: Path) -> None:
     """Runs started by torchrun and by --processes give the same result; only rank zero prints and writes."""
     output = run(tmp_path, *TRAIN, "--name", "x", "--preset", "tiny", "--processes", "2", "--total-timesteps", "1024", *CONSTANT)

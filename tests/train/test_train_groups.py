@@ -122,7 +122,7 @@ def test_runs_trained_at_once_share_the_cores(monkeypatch: pytest.MonkeyPatch) -
     assert threads == [6, 4, 1, 6]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_group_trains_the_same_runs_as_single_commands(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     options = ("--preset", "tiny", "--total-timesteps", "128", "--eval-freq", "128", "--n-eval-episodes", "2")
     assert train("--name", "many", *options, "--seeds", "1,3", "--jobs", "2") == 0
@@ -142,7 +142,7 @@ def test_a_group_trains_the_same_runs_as_single_commands(folder: Path, capfd: py
     assert [read_curve(folder / f"many/seed-{seed}/progress.jsonl")[-1]["timesteps"] for seed in (1, 3)] == [256, 256]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sigterm_saves_the_running_run_and_resume_finishes_the_group(folder: Path) -> None:
     options = ["--preset", "tiny", "--total-timesteps", "1000000", "--eval-freq", "128", "--n-eval-episodes", "2"]
     words = [sys.executable, "-m", "tetrarchia_train", "--name", "many", *options, "--seeds", "1-2"]

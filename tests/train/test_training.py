@@ -193,7 +193,7 @@ def test_a_complete_run_writes_its_files(tmp_path: Path, monkeypatch: pytest.Mon
         whole_run.train(tiny(), "first")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_preset_small_writes_the_same_weights_in_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shorter = {"num_demonstrations": 1500, "bc_epochs": 1, "critic_rollouts": 1, "num_envs": 32, "n_steps": 16, "minibatch_size": 128}
