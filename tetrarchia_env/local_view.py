@@ -5,7 +5,9 @@ by the block `visible`. With memory (R14.6) spaces out of view show what was see
 mask is that of the true game (R14.5).
 """
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from tetrarchia_env.engine.state import DUX, GAME, GONE, GOTHS, NOBODY, OFF, PIR
 from tetrarchia_env.engine.tables import BIT, COAST, PRINTED, ROMA, STEPS, ZONES, frozen
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import OBSERVATION, SIZE, View, encode, encode_combat, encode_public, mark, seat
-from tetrarchia_env.options import MAX_TURNS
+from tetrarchia_env.options import MAX_TURNS, Options
 from tetrarchia_env.schema import describe, validate_fields
 
 MAX_RADIUS = 12  # every space is within 12 links of every other
@@ -51,6 +53,15 @@ class LocalOptions:
         if self.view_radius is None and self.last_seen:
             raise TetrarchiaError("last_seen needs view_radius: without it every space is in view; got view_radius=None")
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments that make equal options, as JSON data; empty for full information."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != field.default}
+
+    @property
+    def text(self) -> str:
+        """The arguments as text."""
+        return ", ".join(f"{name}={value}" for name, value in self.arguments().items()) or "full information"
+
     @property
     def size(self) -> int:
         """The length of an observation."""
@@ -60,6 +71,17 @@ class LocalOptions:
 
 
 FULL_INFORMATION = LocalOptions()
+
+
+def parse_arguments(arguments: Mapping[str, Any]) -> tuple[Options, LocalOptions]:
+    """Return the rules and the information of a game from keyword arguments whose names may be wrong, e.g. from a file.
+
+    Raises:
+        TetrarchiaError: A name or value is invalid.
+    """
+    names = [field.name for field in fields(LocalOptions)]
+    rules = {name: value for name, value in arguments.items() if name not in names}
+    return Options.of(**rules), LocalOptions(**{name: arguments[name] for name in names if name in arguments})
 
 
 def _link_distances() -> NDArray[np.int64]:
@@ -295,6 +317,7 @@ class LocalViews:
         assert options.view_radius is not None
         self.radius = options.view_radius
         self.last_seen = options.last_seen
+        self.size = options.size
         self.records = np.zeros(num_games if options.last_seen else 0, dtype=LOCAL)
         self._visible_copy = np.zeros(1, dtype=GAME)
 
@@ -319,6 +342,24 @@ class LocalViews:
         """
         views = np.ndarray(len(games), OBSERVATION, observations, strides=observations.strides[:1])
         _encode_rows(games, rows, viewers, self.radius, self.records, self._visible_copy, views, observations)
+
+    def observe(self, games: Games, viewers: NDArray[np.int64]) -> Floats:
+        """Return the local observation of one Emperor in every game."""
+        obs = np.empty((len(games), self.size), dtype=np.float32)
+        self.encode(games, np.arange(len(games)), viewers, obs)
+        return obs
+
+    def visible_copy(self, game: Games, viewer: int) -> Games:
+        """Return a copy of an array of one game without everything that an Emperor does not know; memory is not included."""
+        visible = game.copy()
+        hide_unseen(visible[0], viewer, spaces_in_view(game[0], viewer, self.radius))
+        return visible
+
+    def select(self, rows: Rows) -> "LocalViews":
+        """Return the views of some of the games, with a copy of their memory."""
+        chosen = copy.copy(self)
+        chosen.records = self.records[rows] if self.last_seen else self.records
+        return chosen
 
 
 @jit

@@ -102,7 +102,8 @@ class ThisProcess:
 def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: range) -> list[GameResult]:
     """Play the games with these indexes, all at one level."""
     level, first_seed = spec.job(chunk.start)
-    return play_games(spec.options(level), team, range(first_seed, first_seed + len(chunk)), spec.seed)
+    seeds = range(first_seed, first_seed + len(chunk))
+    return play_games(spec.options(level), team, seeds, spec.seed, spec.local, allow_full_information=bool(spec.full_information))
 
 
 class ProcessPool:

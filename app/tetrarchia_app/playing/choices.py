@@ -35,12 +35,18 @@ class Choice:
         return f"{self.number:3} {self.text}" + (f"  {remark}" if remark else "")
 
 
-def choices(game: Games) -> list[Choice]:
-    """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last."""
+def choices(game: Games, known: Games | None = None) -> list[Choice]:
+    """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last.
+
+    Args:
+        game: The game.
+        known: The part of it that the player knows, from which the odds are computed (R14); by default everything.
+    """
     record = fast_view(game)
+    visible = record if known is None else fast_view(known)
     ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
     return [
-        Choice(0 if action == a.END else number, action, action_text(action), _cost(action, spent), _odds(record, action))
+        Choice(0 if action == a.END else number, action, action_text(action), _cost(action, spent), _odds(visible, action))
         for number, (action, spent) in enumerate(zip(ids, _spent(game, ids), strict=True), 1)
     ]
 
@@ -64,10 +70,16 @@ def _cost(action: int, spent: int) -> str:
 
 def _odds(game: GameRecord, action: int) -> str:
     found = fighters(game, action)
-    if found is None:
+    if found is None or not _is_known(game, *found):
         return ""
     win, loss = (round(100 * int(outcomes) / DICE_OUTCOMES) for outcomes in odds(game, *found))
     return f"win {win}% draw {100 - win - loss}% loss {loss}%"
+
+
+def _is_known(game: GameRecord, figure: int, foe: int) -> bool:
+    """Return whether a figure and its enemy are on the board; in the part of a game that a player knows they may not be."""
+    is_foe_known = game.pirates != 0 if foe == PIRATES else armies(game) & BIT[foe] != 0
+    return bool(game.at[figure] < SPACES and is_foe_known)
 
 
 def fighters(game: GameRecord, action: int) -> tuple[int, int] | None:

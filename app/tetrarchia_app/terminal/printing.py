@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
-from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
 from tetrarchia_env.game import Game
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.render.frames import Frame
+from tetrarchia_env.render.frames import UNSEEN_ACTION, Frame
+from tetrarchia_env.render.labels import secured_borders
 
 # Actions whose first event is printed too: the action itself does not say whether it succeeded.
-UNCERTAIN_ACTIONS = ("attack", "dux attack", "secure", "boost", "block", "accept")
+UNCERTAIN_ACTIONS = ("attack", "dux attack", "secure", "boost", "block", "accept", UNSEEN_ACTION)
 
 
 def print_game(game: Game) -> None:
@@ -38,5 +38,4 @@ def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
 
 def ending(final: Snapshot) -> str:
     """Return the outcome, turns, borders and score of a position in one line."""
-    secured = sum(final["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
-    return f"{final['outcome']} after {final['turn']} turns: {secured} of 6 borders secured, score {final['score']}"
+    return f"{final['outcome']} after {final['turn']} turns: {secured_borders(final)} of 6 borders secured, score {final['score']}"
