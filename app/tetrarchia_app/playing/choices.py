@@ -37,23 +37,33 @@ class Choice:
 
 def choices(game: Games) -> list[Choice]:
     """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last."""
+    ids = ordered_actions(game)
+    return with_costs(game, ids, play_each(game, ids))
+
+
+def ordered_actions(game: Games) -> list[int]:
+    """Return the legal actions in the order of `choices`."""
     record = fast_view(game)
-    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
+    return sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
+
+
+def play_each(game: Games, ids: Sequence[int]) -> Games:
+    """Return a copy of the game for each action, in which it was played, up to the dice of a combat; unchanged outside the Roman phase."""
+    after = repeat(game, len(ids))
+    if fast_view(game).phase == ROMAN:
+        for row, action in enumerate(ids):
+            act(fast_view(after[row : row + 1]), action)
+    return after
+
+
+def with_costs(game: Games, ids: Sequence[int], after: Games) -> list[Choice]:
+    """Return the choices for `ordered_actions`; `after` are the positions of `play_each`."""
+    record = fast_view(game)
+    all_spent: list[int] = (game["ip"] - after["ip"]).tolist() if record.phase == ROMAN else [0] * len(ids)
     return [
         Choice(0 if action == a.END else number, action, action_text(action), _cost(action, spent), _odds(record, action))
-        for number, (action, spent) in enumerate(zip(ids, _spent(game, ids), strict=True), 1)
+        for number, (action, spent) in enumerate(zip(ids, all_spent, strict=True), 1)
     ]
-
-
-def _spent(game: Games, ids: Sequence[int]) -> list[int]:
-    """Return the IP that each action costs, by playing it in a copy."""
-    if game[0].phase != ROMAN:
-        return [0] * len(ids)
-    after = repeat(game, len(ids))
-    for record, action in zip(after, ids, strict=True):
-        act(record, action)
-    spent: list[int] = (game["ip"] - after["ip"]).tolist()
-    return spent
 
 
 def _cost(action: int, spent: int) -> str:
