@@ -9,6 +9,7 @@ from tetrarchia_env.board import BOARD, BORDERS, EMPERORS, NUMERALS, SPACES
 from tetrarchia_env.engine.state import FIGURES, GOTHS, KINDS, REBEL
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import (
+    MAX_AGE,
     LocalRecord,
     LocalViews,
     check_memory,
@@ -50,7 +51,7 @@ def visible_snapshot(game: Games, emperor: str | None, views: LocalViews) -> Sna
 
     It has the entries of a snapshot without everything out of view. Numbers that the Emperor does not know are `None`, and so are
     `score` until the end and `dice`. The entry `view` has his name, the `spaces` and `zones` in view, the number of borders `secured`
-    and, with memory, what he `remembers` of each other space, with its `age` in finished turns.
+    and, with memory, what he `remembers` of each other space, with its `age` in finished turns, at most 20.
 
     Args:
         game: The game, an array of one.
@@ -84,7 +85,7 @@ def visible_snapshot(game: Games, emperor: str | None, views: LocalViews) -> Sna
         "spaces": [name for space, name in enumerate(BOARD.names) if space not in hidden],
         "zones": list(zones),
         "secured": sum(whole["tokens"].get(name) in EMPERORS for name in BORDERS),
-        "remembers": {name: memory | {"age": whole["turn"] - memory["turn"]} for name, memory in memories.items()},
+        "remembers": {name: memory | {"age": min(whole["turn"] - memory["turn"], MAX_AGE)} for name, memory in memories.items()},
     }
     return shown
 

@@ -85,14 +85,14 @@ def pieces(snapshot: Snapshot) -> Iterable[Part]:
         snapshot: The position.
     """
     if "view" in snapshot:
-        yield from _fog(snapshot)
+        yield from unseen(snapshot)
     yield from _ships(snapshot)
     yield from _tokens(snapshot)
     yield from _armies(snapshot)
     yield from _figures(snapshot)
 
 
-def _fog(snapshot: Snapshot) -> Iterable[Part]:
+def unseen(snapshot: Snapshot) -> Iterable[Part]:
     """Yield a hatched disc for each space and zone out of view, and above it what is remembered there, faded, with its age (R14.6)."""
     for zone in BOARD.zones:
         if zone not in snapshot["view"]["zones"]:
@@ -102,13 +102,20 @@ def _fog(snapshot: Snapshot) -> Iterable[Part]:
         if memory is None:
             continue
         yield _put(name, fog(), "fog", "hidden")
-        if memory:
-            standing = [(army(memory["army"][1], memory["army"][0]), STAND)] if memory["army"] else []
-            standing += [(figure(one), STAND) for one in memory["figures"]]
-            faded = group(
-                *([token(memory["token"])] if memory["token"] else []), *(group(body, at=at) for body, at in standing), opacity=0.5
-            )
-            yield _put(name, faded + age_label(memory["age"]), "remembered", f"{memory['age']} turns")
+        if not memory:
+            continue
+        if memory["token"]:
+            yield _put(name, _faded(token(memory["token"])), "remembered", memory["token"])
+        if memory["army"]:
+            origin, kind = memory["army"]
+            yield _put(name, _faded(army(kind, origin)), "remembered", kind, STAND)
+        for one in memory["figures"]:
+            yield _put(name, _faded(figure(one)), "remembered", one, STAND)
+        yield _put(name, age_label(memory["age"]), "age", str(memory["age"]))
+
+
+def _faded(body: str) -> str:
+    return group(body, opacity=0.5)
 
 
 @cache

@@ -1,7 +1,7 @@
 """A room: one game, its players and the pages connected to it.
 
 A click arrives as a message in `Room.handle`. Its handler checks it, appends it to the journal, applies it to the game and sends the
-change to every page. Actions of agents arrive in `Room._on_agent_answer` and then follow the same path.
+change to every page. Actions of agents arrive in `Room._on_agent_answer`, several at a time, and then follow the same path.
 """
 
 import asyncio
@@ -130,7 +130,8 @@ class Room:
     @property
     def acting_agent(self) -> str | None:
         """The agent that decides now; None if a human does or the game is over."""
-        return None if self.decider is None else self.players[self.decider].acting_agent
+        decider = self.decider
+        return None if decider is None else self.players[decider].acting_agent
 
     @property
     def has_humans(self) -> bool:
@@ -205,6 +206,7 @@ class Room:
 
     def handle(self, connection: Connection, message: messages.Message) -> None:
         """Do what a page requests, or send it the reason why not."""
+        self._manager.workers.postpone_deliveries()
         try:
             HANDLERS[type(message)](self, connection, message)
         except TetrarchiaError as error:
@@ -217,7 +219,7 @@ class Room:
         player = connection.player
         if player is None or player != self.decider or self.players[player].acting_agent:
             raise TetrarchiaError(f"it is not your decision: {self.game.agent} decides")
-        self._apply(message.action)
+        self._apply([action_id(message.action)])
         self.request_agent()
 
     def _undo(self, connection: Connection, message: messages.Undo) -> None:
@@ -345,9 +347,10 @@ class Room:
         if not answer.continues:
             self._request = None
         try:
-            if isinstance(answer.action, Exception):
-                raise answer.action
-            self._apply(answer.action, continues=answer.continues)
+            if answer.actions:
+                self._apply(answer.actions, continues=answer.continues)
+            if answer.error is not None:
+                raise answer.error
             self.request_agent()
         except NotSavedError as error:
             self._cancel_request()
@@ -372,41 +375,43 @@ class Room:
 
     # Journal, then game, then pages
 
-    def _apply(self, action: str | int, *, continues: bool = False) -> None:
-        """Append an action to the journal, play it and send it to the pages.
+    def _apply(self, actions: Sequence[int], *, continues: bool = False) -> None:
+        """Append actions of one Emperor to the journal in one write, play them and send them to the pages.
 
         Args:
-            action: The action.
-            continues: Whether an agent chose it and will also choose the next; it may then be sent together with that.
+            actions: The actions. Only the first is checked: an agent chose the others, and its worker played them before.
+            continues: Whether an agent chose them and will also choose the next; they may then be sent together with that.
 
         Raises:
-            TetrarchiaError: If the action is not legal.
-            NotSavedError: If it cannot be saved.
+            TetrarchiaError: If the first action is not legal.
+            NotSavedError: If they cannot be saved; none is played.
         """
-        chosen = action_id(action) if isinstance(action, str) else action
-        self.game.check_legal(chosen)
+        self.game.check_legal(actions[0])
         emperor = self.game.agent
         seat = self.seats[EMPERORS.index(emperor)]
-        record = ActionRecord(seat, self.players[seat].acting_agent, round(time.monotonic() - self._decision_start, 3))
-        self._append(Event(action=action_text(chosen), record=record))
-        pieces = self.game.play_pieces(chosen)
-        self._revision += 1
+        seconds = round((time.monotonic() - self._decision_start) / len(actions), 3)
+        record = ActionRecord(seat, self.players[seat].acting_agent, seconds)
+        self._append(*(Event(action=action_text(action), record=record) for action in actions))
+        for action in actions:
+            pieces = self.game.play_pieces(action)
+            self._revision += 1
+            if self.records is not None:
+                self.records.append(record)
+            if self.connections:
+                shown = views.ActionView(self, pieces)
+                self._send_all(lambda connection, shown=shown: shown.data(connection.known_drawings), can_wait=continues)  # type: ignore[misc]
         self._decision_start = time.monotonic()
-        if self.records is not None:
-            self.records.append(record)
-        steps = views.steps(self, pieces) if self.connections else []
-        self._send_all(lambda connection: views.action(self, steps, connection.known_drawings), can_wait=continues)
         if not continues or self.game.agent != emperor:
             self._send_decision(can_wait=continues)
         if self.game.is_over:
             self._manager.on_game_over(self)
 
-    def _append(self, event: Event) -> None:
+    def _append(self, *events: Event) -> None:
         journal = self._manager.journal
         if journal.is_oversized(self.name):
             with suppress(NotSavedError):
                 journal.create(self.name, self.header())
-        journal.append(self.name, event)
+        journal.append(self.name, *events)
         self.last_used = time.time()
 
     def _send_all(self, message: Callable[[Connection], views.Data], *, can_wait: bool = False) -> None:

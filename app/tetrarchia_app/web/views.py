@@ -29,7 +29,7 @@ left out unless they were played. `chance` of a position is that of the best act
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tetrarchia_app.playing.previews import previews
@@ -52,18 +52,33 @@ Data = dict[str, Any]
 _EMPEROR = re.compile(rf"\b(?:{'|'.join(EMPERORS)})\b")
 _DRAWING_NUMBERS: dict[Part, int] = {}  # every piece on a space that was ever drawn: a few thousand at most
 _DRAWINGS: list[str] = []  # SVG by number
+_NO_PIECES: Data = {"fleets": (), "pirates": None, "armies": (), "dux": None, "emperor": None, "outcome": "running"}
+
+
+@lru_cache(4_096)  # most actions move one figure: all other groups of pieces stay the same
+def _piece_numbers(**group: Any) -> tuple[int, ...]:
+    """Return the numbers of the drawings of a group of pieces, given by entries of a snapshot as tuples."""
+    numbers = []
+    for part in pieces({**_NO_PIECES, **group, "tokens": dict(group.get("tokens", ())), "emperors": dict(group.get("emperors", ()))}):
+        if part not in _DRAWING_NUMBERS:
+            _DRAWING_NUMBERS[part] = len(_DRAWINGS)
+            _DRAWINGS.append(part.svg)
+        numbers.append(_DRAWING_NUMBERS[part])
+    return tuple(numbers)
 
 
 class PositionView:
     """A position drawn once for all pages; drawings that a page does not have yet are sent along, by number."""
 
     def __init__(self, frame: Frame) -> None:
-        self._pieces = []
-        for part in pieces(frame.snapshot):
-            if part not in _DRAWING_NUMBERS:
-                _DRAWING_NUMBERS[part] = len(_DRAWINGS)
-                _DRAWINGS.append(part.svg)
-            self._pieces.append(_DRAWING_NUMBERS[part])
+        shown = frame.snapshot
+        acting = {"emperor": shown["emperor"], "outcome": shown["outcome"]}
+        self._pieces = (
+            *_piece_numbers(fleets=tuple(shown["fleets"]), pirates=shown["pirates"]),
+            *_piece_numbers(tokens=tuple(shown["tokens"].items())),
+            *_piece_numbers(armies=tuple(map(tuple, shown["armies"]))),
+            *_piece_numbers(emperors=tuple(shown["emperors"].items()), dux=shown["dux"], **acting),
+        )
         self._html = {element: "".join(parts) for element, parts in words(frame).items()}
 
     def data(self, known: set[int]) -> Data:
@@ -78,33 +93,27 @@ def position(room: "Room", index: int, known: set[int]) -> Data:
     return {"type": "position", "position": index, "view": PositionView(room.game.frame(index)).data(known)}
 
 
-@dataclass(frozen=True)
-class Step:
-    """Part of what followed an action, shown before the next part."""
+class ActionView:
+    """The last action and what followed, built once for all pages.
 
-    lines: tuple[str, ...]
-    dice: tuple[int, ...]
-    view: PositionView
+    Its steps are the pieces with log lines, each with the dice rolled since the one before, and the last piece.
+    """
 
+    def __init__(self, room: "Room", played: Sequence[Piece]) -> None:
+        moves = room.game.moves
+        self._fields = {"type": "action", "position": room.position, "entry": _log_entry(room, room.position)}
+        self._steps: list[tuple[Data, PositionView]] = []
+        last_dice, rolled = moves[-2].dice if len(moves) > 1 else "", tuple[int, ...]()
+        for piece in played:
+            last_dice, rolled = piece.dice or last_dice, rolled + piece.fallen
+            if piece.lines or piece is played[-1]:
+                frame = Frame(room.position, snapshot(piece.after), moves[-1].agent, None, piece.lines, last_dice)
+                self._steps.append(({"lines": capitalize_names(piece.lines), "dice": rolled}, PositionView(frame)))
+                rolled = ()
 
-def steps(room: "Room", played: Sequence[Piece]) -> list[Step]:
-    """Return the steps of the last action: those with log lines, each with the dice rolled since the one before, and the last."""
-    moves = room.game.moves
-    last_dice = moves[-2].dice if len(moves) > 1 else ""
-    found, rolled = [], tuple[int, ...]()
-    for piece in played:
-        last_dice, rolled = piece.dice or last_dice, rolled + piece.fallen
-        if piece.lines or piece is played[-1]:
-            frame = Frame(room.position, snapshot(piece.after), moves[-1].agent, None, piece.lines, last_dice)
-            found.append(Step(piece.lines, rolled, PositionView(frame)))
-            rolled = ()
-    return found
-
-
-def action(room: "Room", played: Sequence[Step], known: set[int]) -> Data:
-    """Return the last action and what followed."""
-    shown = [{"lines": capitalize_names(step.lines), "dice": step.dice, "view": step.view.data(known)} for step in played]
-    return {"type": "action", "position": room.position, "entry": _log_entry(room, room.position), "steps": shown}
+    def data(self, known: set[int]) -> Data:
+        """Return the message for a page that has the `known` drawings, and add the new ones to `known`."""
+        return {**self._fields, "steps": [{**step, "view": view.data(known)} for step, view in self._steps]}
 
 
 def game_log(room: "Room") -> Data:
@@ -130,11 +139,11 @@ def capitalize_names(lines: Sequence[str]) -> list[str]:
 
 def decision(room: "Room", player: int | None) -> Data:
     """Return which Emperor decides and, for the page of the deciding player, the choices."""
-    is_own = player is not None and player == room.decider and room.acting_agent is None
-    record = fast_view(room.game.position)
+    is_over, agent, record = room.game.is_over, room.acting_agent, fast_view(room.game.position)
+    is_own = player is not None and player == room.decider and agent is None
     return {
-        "type": "decision", "position": room.position, "emperor": None if room.game.is_over else room.game.agent,
-        "agent": room.acting_agent, "choices": previews(room.game.position) if is_own else None, "can_undo": room.can_undo(player),
+        "type": "decision", "position": room.position, "emperor": None if is_over else room.game.agent,
+        "agent": agent, "choices": previews(room.game.position) if is_own else None, "can_undo": room.can_undo(player),
         "phase": PHASES[record.phase], "ip": int(record.ip), "turn": int(record.turn),
     }  # fmt: skip
 
