@@ -201,12 +201,12 @@ def warn_untrained(agents: "Iterable[Agent]", options: "Options") -> None:
             print(f"tetrarchia: warning: {text}", file=sys.stderr)
 
 
-def game_policy(names: str, game: "Game", emperors: "Collection[str]" = (), allow_full_information: bool = False) -> "Policy":
+def game_policy(names: str, game: "Game | None" = None, emperors: "Collection[str]" = (), allow_full_information: bool = False) -> "Policy":
     """Return a function from a game to the next action, as the acting Emperor's agent chooses it.
 
     Args:
         names: Names of agents, as for `--agents`.
-        game: The game; a warning is printed for networks that were not trained with its rules.
+        game: The game, for which the agents are checked; a warning is printed for networks that were not trained with its rules.
         emperors: The Emperors that the user plays.
         allow_full_information: Whether agents that need whole games may play with a view radius.
 
@@ -219,7 +219,8 @@ def game_policy(names: str, game: "Game", emperors: "Collection[str]" = (), allo
 
     agents = make_agents(names)
     playing = [agent for agent, emperor in zip(agents, EMPERORS, strict=True) if emperor not in emperors]
-    check_information(playing, game.local, allow_full_information)
-    warn_untrained(playing, game.options)
+    if game:
+        check_information(playing, game.local, allow_full_information)
+        warn_untrained(playing, game.options)
     compile_ahead()
     return lambda game: game.ask(agents[game.status()[0]])

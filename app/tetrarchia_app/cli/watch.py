@@ -66,9 +66,9 @@ def watch(
         game.visible_snapshot(view)  # raises an error about a wrong view before the game
         game.view = view
     if render == "browser":
-        if view_radius is not None:
-            raise TetrarchiaError("--render browser shows the whole board: omit --view-radius, or save the game and use replay --html")
-        in_browser(game, agents, video or save, speed)
+        if view:
+            raise TetrarchiaError(f"--view {view}: --render browser shows the whole board")
+        in_browser(game, agents, video or save, speed, allow_full_information)
         return
     game.policy = game_policy(agents, game, allow_full_information=allow_full_information)
     present(game, speed, render, video)

@@ -29,8 +29,9 @@ def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
     """
     steps = list(steps)
     turn, emperor = steps[0][0].snapshot["turn"], steps[0][0].snapshot["emperor"]
-    actions = (f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})" for _, frame in steps)
-    yield f"{turn + 1:4} {emperor}: {'; '.join(actions)}"
+    shown = [frame for _, frame in steps if frame.action != UNSEEN_ACTION]
+    actions = (f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})" for frame in shown)
+    yield f"{turn + 1:4} {emperor}: {'; '.join(actions)}".rstrip()
     for _, frame in steps:
         events = frame.story if str(frame.action).startswith(UNCERTAIN_ACTIONS) else frame.story[1:]
         yield from (f"       {line}" for line in events)

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from tetrarchia_env.agent import Agent, IllegalActionsError, agent_streams, ask, begin_games
-from tetrarchia_env.batch import Games, agents_to_act, is_over, legal_masks, step
+from tetrarchia_env.agent import Agent, IllegalActionsError, Observations, agent_streams, ask, begin_games
+from tetrarchia_env.batch import Games, agents_to_act, is_over, legal_masks, observe_unchecked, step
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions, LocalViews
 
 MAX_BATCH = 256  # games per pass of a batched agent
 GATHER_S = 0.01  # a batched agent with several games waits this long for more: a pass over sixteen takes as long as over one
@@ -39,6 +40,8 @@ class AgentSpec:
     description: str
     batched: bool  # decides for many games in one pass
     base_only: bool  # knows only the actions of the base game
+    needs_games: bool = True  # receives whole games, and not observations
+    local: LocalOptions | None = None  # the observations that it needs; None accepts all
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,15 @@ class Request:
     emperors: frozenset[int]
     max_actions: int
     deliver: Callable[[Answer], None]  # called in the server's thread; must not raise
+    views: LocalViews | None = None  # of this request alone; None with full information
     is_cancelled: bool = False
     chosen: list[int] = field(default_factory=list)  # not yet answered
     last_answer: float = field(default_factory=time.monotonic)
+
+    def observe(self) -> Observations:
+        """Return the observation of the Emperor to act."""
+        viewers = agents_to_act(self.game)
+        return observe_unchecked(self.game, viewers) if self.views is None else self.views.observe(self.game, viewers)
 
     def answer(self, error: Exception | None = None, *, continues: bool = False) -> Answer:
         """Return an answer with the actions chosen since the last one."""
@@ -113,6 +122,7 @@ class _AgentThreads:
 
     def _run(self, waiting: "queue.SimpleQueue[Request | int]") -> None:
         agent: Any = None
+        begun: set[int] = set()  # rooms that the agent knows
         requests: list[Request] = []
         while True:
             items = [waiting.get()]
@@ -124,8 +134,10 @@ class _AgentThreads:
             removed = [item for item in items if not isinstance(item, Request)]
             try:
                 agent = agent or self._spec.factory()
-                if removed:
-                    begin_games(agent, np.array(removed))
+                new = {request.env_id for request in requests} - begun
+                if removed or new:
+                    begin_games(agent, np.array([*removed, *new]))
+                begun = (begun | new) - set(removed)
                 answers = _decide(agent, requests) if requests else []
             except Exception as error:  # an agent may raise anything; its thread must keep serving other rooms
                 answers = [request.answer(error) for request in requests]
@@ -145,7 +157,8 @@ def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer | None]:
     masks, env_ids, emperors = legal_masks(games), np.array([request.env_id for request in requests]), agents_to_act(games).tolist()
     errors: dict[int, str] = {}
     try:
-        actions = ask(agent, games, masks, env_ids, agent_streams([secrets.randbits(63) for _ in requests]))
+        rngs = agent_streams([secrets.randbits(63) for _ in requests])
+        actions = ask(agent, games, masks, env_ids, rngs, lambda: np.concatenate([request.observe() for request in requests]))
     except IllegalActionsError as error:
         errors, actions = error.messages, error.actions.copy()
         actions[list(errors)] = masks[list(errors)].argmax(axis=1)  # any legal action: these games are not used further
@@ -158,6 +171,8 @@ def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer | None]:
             continue
         request.chosen.append(int(actions[row]))
         request.game, request.max_actions = games[row : row + 1], request.max_actions - 1
+        if request.views is not None:
+            request.views.update(request.game)
         continues = request.max_actions > 0 and not over[row] and deciders[row] in request.emperors
         is_complete = not continues or deciders[row] != emperors[row] or len(request.chosen) >= MAX_ANSWER_ACTIONS
         is_late = time.monotonic() - request.last_answer >= MAX_ANSWER_DELAY_S
