@@ -16,7 +16,7 @@ from tetrarchia_env.render.frames import UNSEEN_ACTION
 from tetrarchia_env.render.page import replay_page
 from tetrarchia_env.render.text import draw_brief
 
-PIECE = re.compile(r'class="(token|army|figure|fog|remembered|age)" data-space="([^"]+)"')
+PIECE = re.compile(r'class="(token|army|figure|fog|remembered|age)[ a-z]*" data-space="([^"]+)"')
 TURNS = 6
 
 
