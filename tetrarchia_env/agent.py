@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.batch import Games, Masks, Seeds, checked_actions, illegal_action_message, rng_states, seed_array
+from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 
 #: One action id per game.
@@ -95,7 +96,7 @@ def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStat
     """
     copies = games.copy()
     copies["dice"] = rngs
-    actions = checked_actions(agent.act(copies, masks.copy(), env_ids.copy()), len(games))
+    actions = checked_actions(agent.act(copies, masks[:, :ACTIONS].copy(), env_ids.copy()), len(games))  # such an agent says nothing
     is_legal = (actions >= 0) & (actions < masks.shape[1])
     is_legal &= masks[np.arange(len(games)), np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():

@@ -14,12 +14,12 @@ from tetrarchia_env.agent import Agent, agent_rngs, agent_streams, ask, begin_ga
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import OUTCOMES, PHASES, RUNNING
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import Piece, narrate_pieces
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay
 from tetrarchia_env.options import Options
 from tetrarchia_env.render.frames import Frame
@@ -35,7 +35,7 @@ class GameState:
 
     Attributes:
         position: the game as an array of one record, as `tetrarchia_env.batch` takes it
-        masks: its legal actions, shape (1, 455); all zero when the game is over
+        masks: its legal actions, shape (1, 455), wider with messages (R14.7); all zero when the game is over
     """
 
     position: batch.Games
@@ -52,7 +52,7 @@ class GameState:
         """Return whether `action` is the id of a legal action."""
         if type(action) is not int and not isinstance(action, np.integer):
             return False
-        return bool(0 <= action < ACTIONS and self.masks[0, action])
+        return bool(0 <= action < self.masks.shape[1] and self.masks[0, action])
 
     def check_legal(self, action: object) -> None:
         """Raise TetrarchiaError unless `action` is the id of a legal action."""
@@ -103,6 +103,7 @@ class Game(GameState):
         positions: every position so far, each as an array of one record
         moves: the moves between them
         policy: chooses the next action when a frame after the last move is requested; `None` by default
+        local: the arguments of local information with which it was played; their message tokens add actions (R14.7)
 
     >>> game = Game(level="4200", seed=7)
     >>> game
@@ -133,13 +134,14 @@ class Game(GameState):
     ) -> None:
         self._begin(Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), seed)
 
-    def _begin(self, options: Options, seed: int | None) -> None:
+    def _begin(self, options: Options, seed: int | None, local: LocalOptions = FULL_INFORMATION) -> None:
         seed = secrets.randbits(32) if seed is None else checked_seed(seed)
-        self._start(options, seed, *batch.new_games(options, seed))
+        self._start(options, seed, batch.new_games(options, seed, local.message_tokens)[0], local)
 
-    def _start(self, options: Options, seed: int | None, position: batch.Games, masks: batch.Masks) -> None:
+    def _start(self, options: Options, seed: int | None, position: batch.Games, local: LocalOptions = FULL_INFORMATION) -> None:
         super().__init__()
-        self.options, self.seed, self.position, self.masks = options, seed, position, masks
+        self.options, self.seed, self.position, self.local = options, seed, position, local
+        self.masks = batch.legal_masks(position, local.message_tokens)
         self.positions, self.moves = [position], list[Move]()
         self._story, self._dice = tuple[str, ...](), ""  # of the last move
         self.policy: Policy | None = None
@@ -147,16 +149,19 @@ class Game(GameState):
         self._asked: list[Agent] = []
 
     @classmethod
-    def from_options(cls, options: Options, seed: int | None = None, policy: "Policy | None" = None) -> Self:
+    def from_options(
+        cls, options: Options, seed: int | None = None, policy: "Policy | None" = None, local: LocalOptions = FULL_INFORMATION
+    ) -> Self:
         """Return a new game.
 
         Args:
             options: The rules of the game.
             seed: The seed of the dice; None draws a random one.
             policy: The function that `play_to_end` asks for each action; None for a game that is played by hand.
+            local: The arguments of local information; their message tokens add actions.
         """
         game = cls.__new__(cls)
-        game._begin(options, seed)
+        game._begin(options, seed, local)
         game.policy = policy
         return game
 
@@ -168,7 +173,7 @@ class Game(GameState):
             TetrarchiaError: the snapshot is not a possible position.
         """
         game, position = cls.__new__(cls), notation.restore(snapshot)
-        game._start(options_of(position[0]), None, position, batch.legal_masks(position))
+        game._start(options_of(position[0]), None, position)
         return game
 
     @classmethod
@@ -187,7 +192,7 @@ class Game(GameState):
         >>> Game.from_replay(game.replay()).snapshot() == game.snapshot()
         True
         """
-        game = cls.from_options(replay.options, replay.seed)
+        game = cls.from_options(replay.options, replay.seed, local=replay.local)
         for _, text in replay.actions[:actions]:
             game.play(text)
         return game
@@ -262,7 +267,7 @@ class Game(GameState):
         chosen = action_id(action) if isinstance(action, str) else action
         with self.thread_guard:
             self.check_legal(chosen)
-            pieces = tuple(narrate_pieces(self.position, int(chosen)))
+            pieces = tuple(narrate_pieces(self.position, int(chosen), self.local.message_tokens))
             self._story = tuple(line for piece in pieces for line in piece.lines)
             self._dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
             self.moves.append(Move(self.agent, int(chosen), self._story, self._dice))
@@ -273,7 +278,7 @@ class Game(GameState):
 
     def _show_last(self) -> None:
         self.position = self.positions[-1]
-        self.masks = batch.legal_masks(self.position)
+        self.masks = batch.legal_masks(self.position, self.local.message_tokens)
         self._story, self._dice = (self.moves[-1].story, self.moves[-1].dice) if self.moves else ((), "")
 
     @property
@@ -364,7 +369,7 @@ class Game(GameState):
         """
         if self.seed is None:
             raise TetrarchiaError("a game that was restored or reseeded has no replay: a replay begins with a seed")
-        return record_replay(self.options, self.seed, [move.action for move in self.moves])
+        return record_replay(self.options, self.seed, [move.action for move in self.moves], self.local)
 
     def __repr__(self) -> str:
         seed = "" if self.seed is None else f", seed {self.seed}"

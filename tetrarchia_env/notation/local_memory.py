@@ -1,4 +1,4 @@
-"""The entry `local` of a snapshot: what each Emperor remembers of the spaces out of his view (R14.6)."""
+"""The entry `local` of a snapshot: memory of spaces out of view (R14.6), and the last messages (R14.7)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, SPACES
 from tetrarchia_env.engine.state import FIGURES, GOTHS, KINDS, REBEL
-from tetrarchia_env.local_view import LocalRecord, LocalViews, check_memory, remembered_origin, spaces_in_view
+from tetrarchia_env.local_view import LocalRecord, LocalViews, check_memory, check_messages, remembered_origin, spaces_in_view
 from tetrarchia_env.notation.restore import SPACE_IDS, TOKENS, MemoryData, SnapshotData
 from tetrarchia_env.notation.snapshots import Snapshot
 from tetrarchia_env.schema import validate
@@ -20,11 +20,12 @@ def local_data(game: Games, views: LocalViews) -> Snapshot:
 
     Args:
         game: The game, an array of one.
-        views: Its local views, with memory.
+        views: Its local views, with memory or messages.
     """
-    seen = [int(spaces_in_view(game[0], emperor, views.radius)) for emperor in range(len(EMPERORS))]
-    return {
-        "last_seen": {
+    data: Snapshot = {}
+    if views.last_seen:
+        seen = [int(spaces_in_view(game[0], emperor, views.radius)) for emperor in range(len(EMPERORS))]
+        data["last_seen"] = {
             name: {
                 BOARD.names[space]: _remembered(views.records[0], emperor, space)
                 for space in range(SPACES)
@@ -32,11 +33,14 @@ def local_data(game: Games, views: LocalViews) -> Snapshot:
             }
             for emperor, name in enumerate(EMPERORS)
         }
-    }
+    if views.message_tokens:
+        said = zip(EMPERORS, views.messages["token"][0].tolist(), views.messages["turn"][0].tolist(), strict=True)
+        data["messages"] = {name: {"token": token, "turn": turn} for name, token, turn in said if token}
+    return data
 
 
 def restore_local(snapshot: Snapshot, game: Games, views: LocalViews) -> None:
-    """Set the memory of a restored game; spaces that its snapshot does not list have just been seen.
+    """Set memory and messages of a restored game; spaces that its snapshot does not list have just been seen.
 
     Args:
         snapshot: The snapshot, with or without an entry `local`.
@@ -48,7 +52,14 @@ def restore_local(snapshot: Snapshot, game: Games, views: LocalViews) -> None:
     """
     views.begin(game, ROW_0)
     data = validate(snapshot, SnapshotData, "snapshot:").local
-    if data is None or not views.last_seen:
+    if data is None:
+        return
+    if views.message_tokens:
+        for name, message in data.messages.items():
+            views.messages["token"][0, EMPERORS.index(name)] = message.token
+            views.messages["turn"][0, EMPERORS.index(name)] = message.turn
+        check_messages(views.messages, game, views.message_tokens, "snapshot: local")
+    if not views.last_seen:
         return
     for name, spaces in data.last_seen.items():
         for space, memory in spaces.items():
