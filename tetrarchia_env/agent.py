@@ -22,6 +22,7 @@ from tetrarchia_env.batch import (
     rng_states,
     seed_array,
 )
+from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import LocalOptions, LocalViews
 
@@ -146,7 +147,7 @@ def check_information(agents: Iterable[Agent], local: LocalOptions, allow_full_i
 
 
 class Observer:
-    """The observations of the Emperors to act in several environments, and what all Emperors remember there (R14.6).
+    """The observations of the Emperors to act in several environments, and what all Emperors remember and say there (R14).
 
     Args:
         local: The arguments of local information.
@@ -164,12 +165,25 @@ class Observer:
             env_ids: The environment of each.
             are_new: Whether no action was played yet; the set-up is public.
         """
-        if self._views is None or not self._views.last_seen:
-            return
-        views = self._views.select(env_ids)
-        views.begin(games, np.flatnonzero(are_new))
-        views.update(games)
-        self._views.records[env_ids] = views.records
+        if self._views is not None:
+            views = self._views.select(env_ids)
+            views.begin(games, np.flatnonzero(are_new))
+            views.update(games)
+            self._store(views, env_ids)
+
+    def say(self, games: Games, env_ids: EnvIds, actions: Actions) -> None:
+        """R14.7: keep the messages among the actions that were chosen in these games; call this before they are played."""
+        if self._views is not None and self._views.message_tokens:
+            views = self._views.select(env_ids)
+            views.say(games, np.arange(len(games)), actions)
+            self._store(views, env_ids)
+
+    def _store(self, views: LocalViews, env_ids: EnvIds) -> None:
+        assert self._views is not None
+        if views.last_seen:
+            self._views.records[env_ids] = views.records
+        if views.message_tokens:
+            self._views.messages[env_ids] = views.messages
 
     def observe(self, games: Games, env_ids: EnvIds) -> Observations:
         """Return the observation of the Emperor to act in each game."""
@@ -205,13 +219,13 @@ def ask(
     """
     inputs: NDArray[Any]
     if needs_games(agent):
-        inputs = games.copy()
+        inputs, legal = games.copy(), masks[:, :ACTIONS]  # such an agent says nothing
         inputs["dice"] = rngs
     else:
-        inputs = observe() if observe else observe_unchecked(games, agents_to_act(games))
+        inputs, legal = observe() if observe else observe_unchecked(games, agents_to_act(games)), masks
         if hasattr(agent, "set_rngs"):
             agent.set_rngs(rngs.copy())
-    actions = checked_actions(agent.act(inputs, masks.copy(), env_ids.copy()), len(games))
+    actions = checked_actions(agent.act(inputs, legal.copy(), env_ids.copy()), len(games))
     is_legal = (actions >= 0) & (actions < masks.shape[1])
     is_legal &= masks[np.arange(len(games)), np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():

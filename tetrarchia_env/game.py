@@ -14,7 +14,6 @@ from tetrarchia_env.agent import Agent, agent_rngs, agent_streams, ask, begin_ga
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import OUTCOMES, PHASES, RUNNING
 from tetrarchia_env.engine.turn import agent_to_act
@@ -36,7 +35,7 @@ class GameState:
 
     Attributes:
         position: the game as an array of one record, as `tetrarchia_env.batch` takes it
-        masks: its legal actions, shape (1, 455); all zero when the game is over
+        masks: its legal actions, shape (1, 455), wider with messages (R14.7); all zero when the game is over
     """
 
     position: batch.Games
@@ -53,7 +52,7 @@ class GameState:
         """Return whether `action` is the id of a legal action."""
         if type(action) is not int and not isinstance(action, np.integer):
             return False
-        return bool(0 <= action < ACTIONS and self.masks[0, action])
+        return bool(0 <= action < self.masks.shape[1] and self.masks[0, action])
 
     def check_legal(self, action: object) -> None:
         """Raise TetrarchiaError unless `action` is the id of a legal action."""
@@ -141,18 +140,16 @@ class Game(GameState):
         options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
         self._begin(options, seed, LocalOptions(view_radius, last_seen))
 
-    def _begin(self, options: Options, seed: int | None, local: LocalOptions) -> None:
+    def _begin(self, options: Options, seed: int | None, local: LocalOptions = FULL_INFORMATION) -> None:
         seed = secrets.randbits(32) if seed is None else checked_seed(seed)
-        self._start(options, seed, *batch.new_games(options, seed), local)
+        self._start(options, seed, batch.new_games(options, seed, local.message_tokens)[0], local)
 
-    def _start(
-        self, options: Options, seed: int | None, position: batch.Games, masks: batch.Masks, local: LocalOptions = FULL_INFORMATION
-    ) -> None:
+    def _start(self, options: Options, seed: int | None, position: batch.Games, local: LocalOptions = FULL_INFORMATION) -> None:
         super().__init__()
-        self.local = local
+        self.options, self.seed, self.position, self.local = options, seed, position, local
+        self.masks = batch.legal_masks(position, local.message_tokens)
         self.view: str | None = None
         self._memory: list[LocalViews] = []  # by number of actions, as far as it was needed
-        self.options, self.seed, self.position, self.masks = options, seed, position, masks
         self.positions, self.moves = [position], list[Move]()
         self._story, self._dice = tuple[str, ...](), ""  # of the last move
         self.policy: Policy | None = None
@@ -169,7 +166,7 @@ class Game(GameState):
             options: The rules of the game.
             seed: The seed of the dice; None draws a random one.
             policy: The function that `play_to_end` asks for each action; None for a game that is played by hand.
-            local: The information of agents that need observations.
+            local: The arguments of local information; their message tokens add actions.
         """
         game = cls.__new__(cls)
         game._begin(options, seed, local)
@@ -184,7 +181,7 @@ class Game(GameState):
             TetrarchiaError: the snapshot is not a possible position.
         """
         game, position = cls.__new__(cls), notation.restore(snapshot)
-        game._start(options_of(position[0]), None, position, batch.legal_masks(position))
+        game._start(options_of(position[0]), None, position)
         return game
 
     @classmethod
@@ -262,10 +259,13 @@ class Game(GameState):
     def _views(self, number: int) -> LocalViews:
         """Return the Emperors' views after this number of actions, with what they remember."""
         while len(self._memory) <= number:
-            views = self._memory[-1].select(ROW_0) if self._memory else LocalViews(self.local, 1)
-            if not self._memory:
+            played = len(self._memory)  # the number of actions before this position
+            views = self._memory[-1].select(ROW_0) if played else LocalViews(self.local, 1)
+            if played:
+                views.say(self.positions[played - 1], ROW_0, np.array([self.moves[played - 1].action]))
+            else:
                 views.begin(self.positions[0], ROW_0)
-            views.update(self.positions[len(self._memory)])
+            views.update(self.positions[played])
             self._memory.append(views)
         return self._memory[number]
 
@@ -320,7 +320,7 @@ class Game(GameState):
         chosen = action_id(action) if isinstance(action, str) else action
         with self.thread_guard:
             self.check_legal(chosen)
-            pieces = tuple(narrate_pieces(self.position, int(chosen)))
+            pieces = tuple(narrate_pieces(self.position, int(chosen), self.local.message_tokens))
             self._story = tuple(line for piece in pieces for line in piece.lines)
             self._dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
             self.moves.append(Move(self.agent, int(chosen), self._story, self._dice))
@@ -331,7 +331,7 @@ class Game(GameState):
 
     def _show_last(self) -> None:
         self.position = self.positions[-1]
-        self.masks = batch.legal_masks(self.position)
+        self.masks = batch.legal_masks(self.position, self.local.message_tokens)
         self._story, self._dice = (self.moves[-1].story, self.moves[-1].dice) if self.moves else ((), "")
 
     @property

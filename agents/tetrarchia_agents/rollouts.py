@@ -116,6 +116,7 @@ class TeamPolicy:
                 observe = partial(self._observer.observe, games[own], env_ids[own])
                 actions[rows] = ask(agent, games[own], masks[own], env_ids[own], rngs[own], observe)
                 self.seconds[env_ids[rows], emperors[rows]] += (time.perf_counter() - start) / len(rows)
+        self._observer.say(games, env_ids, actions)
         self.decisions[env_ids, emperors] += 1
         return actions
 
@@ -178,6 +179,7 @@ def rollout(
     max_turns: int = 400,
     view_radius: int | None = None,
     last_seen: bool = False,
+    message_tokens: int = 0,
     allow_full_information: bool = False,
 ) -> list[GameResult]:
     """Play games to their ends.
@@ -200,6 +202,7 @@ def rollout(
         max_turns: Truncate a game when this many turns are finished.
         view_radius: `None`, or 0 to 12: each Emperor observes only his surroundings (R14).
         last_seen: With `view_radius`: spaces out of view show what was seen there last.
+        message_tokens: With `view_radius`: the number of tokens that an Emperor can say, 0 to 16.
         allow_full_information: With `view_radius`: allow agents that need whole games, as privileged baselines.
 
     Returns:
@@ -214,7 +217,8 @@ def rollout(
     """
     seeds = range(checked_seed(seed), checked_seed(seed) + int(games)) if isinstance(games, int | np.integer) else games
     rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
-    return play_games(rules, make_team(agents), seeds, agents_seed, LocalOptions(view_radius, last_seen), allow_full_information)
+    local = LocalOptions(view_radius, last_seen, message_tokens)
+    return play_games(rules, make_team(agents), seeds, agents_seed, local, allow_full_information)
 
 
 def make_team(agents: Agents) -> tuple[Agent, ...]:
@@ -242,7 +246,7 @@ def play_games(
         local: The information of agents that need observations.
         allow_full_information: Whether agents that need whole games may play with a view radius.
     """
-    games, masks = new_games(options, seeds)
+    games, masks = new_games(options, seeds, local.message_tokens)
     policy = TeamPolicy(team, len(games), agents_seed, local, allow_full_information)
     policy.begin(np.arange(len(games)), seeds)
     play_to_end(games, masks, policy.act)

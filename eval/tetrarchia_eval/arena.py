@@ -53,6 +53,7 @@ def match_spec(
     max_turns: int = Options.max_turns,
     view_radius: int | None = None,
     last_seen: bool = False,
+    message_tokens: int = 0,
     allow_full_information: bool = False,
     cache: AgentCache | None = None,
 ) -> MatchSpec:
@@ -75,6 +76,7 @@ def match_spec(
         max_turns: Turns after which a game is truncated.
         view_radius: None, or 0 to 12: each Emperor observes only his surroundings (R14).
         last_seen: With `view_radius`: spaces out of view show what was seen there last.
+        message_tokens: With `view_radius`: the number of tokens that an Emperor can say, 0 to 16.
         allow_full_information: With `view_radius`: allow agents that need whole games, as privileged baselines.
         cache: Agents created before; by default a new cache.
 
@@ -94,7 +96,7 @@ def match_spec(
         fixed_setup=fixed_setup,
         max_turns=max_turns,
     )
-    local = LocalOptions(view_radius, last_seen)
+    local = LocalOptions(view_radius, last_seen, message_tokens)
     different = list(dict.fromkeys(names))
     check_information(map(cache.agent, different), local, allow_full_information)
     entries = {

@@ -239,6 +239,8 @@ def rules_label(spec: MatchSpec) -> str:
         parts.append(f"view radius {given['view_radius']}")
     if given.get("last_seen"):
         parts.append("last seen")
+    if given.get("message_tokens"):
+        parts.append(f"{given['message_tokens']} message tokens")
     return " + ".join(parts)
 
 
@@ -271,6 +273,8 @@ def repeat_command(spec: MatchSpec, file: str) -> str:
             yield f"--view-radius {given['view_radius']}"
         if given.get("last_seen"):
             yield "--last-seen"
+        if given.get("message_tokens"):
+            yield f"--message-tokens {given['message_tokens']}"
         if spec.full_information:
             yield "--allow-full-information"
         yield f"--games {spec.games} --seed {spec.first_seed}"

@@ -99,10 +99,10 @@ class ThisProcess:
             play_chunk(short, self._agents.team(spec.agents), range(1))
 
 
-def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: range) -> list[GameResult]:
+def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: Sequence[int]) -> list[GameResult]:
     """Play the games with these indexes, all at one level."""
-    level, first_seed = spec.job(chunk.start)
-    seeds = range(first_seed, first_seed + len(chunk))
+    level, _ = spec.job(chunk[0])
+    seeds = [spec.job(index)[1] for index in chunk]
     return play_games(spec.options(level), team, seeds, spec.seed, spec.local, allow_full_information=bool(spec.full_information))
 
 

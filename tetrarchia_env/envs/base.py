@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch, notation
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import GAME, OVER, RUNNING
 from tetrarchia_env.engine.turn import play
 from tetrarchia_env.envs.partners import Partners
@@ -61,9 +60,9 @@ class BaseEnv(GameState):
         self.mask_in = check_mask(mask)
         self.position = np.zeros(1, dtype=GAME)
         self.position["phase"] = OVER  # until the first reset
-        self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
+        self.masks = np.zeros((1, local_options.actions), dtype=np.int8)
         self.window = Window()
-        self.events = EventLog()  # recorded only with a render mode
+        self.events = EventLog(local_options.message_tokens)  # recorded only with a render mode
 
     def begin(self, seed: int) -> None:
         """Begin a new game in place; with partners at the learner's first decision, if need be that of a later game."""
@@ -109,6 +108,8 @@ class BaseEnv(GameState):
     def _play_one(self, action: int) -> bool:
         if self.render_mode:
             self.events.record(self.position, action)
+        if self.local:
+            self.local.say(self.position, ROW_0, np.array([action]))
         is_over = _play(self.position, action, self.masks)
         if self.local:
             self.local.update(self.position)
@@ -189,11 +190,11 @@ class BaseEnv(GameState):
         self.events.clear()
 
     def snapshot(self) -> Snapshot:
-        """Return the whole game as plain JSON data, with `last_seen` also the Emperors' memory."""
+        """Return the whole game as plain JSON data, with `last_seen` also the Emperors' memory, with messages also the last ones."""
         if not self.position["level"].any():
             self.check_running()
-        memory = {"local": notation.local_data(self.position, self.local)} if self.local and self.local.last_seen else {}
-        return super().snapshot() | memory
+        has_data = self.local and (self.local.last_seen or self.local.message_tokens)
+        return super().snapshot() | ({"local": notation.local_data(self.position, self.local)} if self.local and has_data else {})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none.
@@ -204,7 +205,7 @@ class BaseEnv(GameState):
         if self.options.draws_level:
             rules["level"] = self.options.level_names[0]
         self.position = notation.restore({"rules": rules, **snapshot})
-        self.masks = batch.legal_masks(self.position)
+        self.masks = batch.legal_masks(self.position, self.local_options.message_tokens)
         if self.local:
             notation.restore_local(snapshot, self.position, self.local)
         self.reward.begin(self.position, ROW_0)

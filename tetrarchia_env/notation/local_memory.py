@@ -1,4 +1,4 @@
-"""Snapshots with local information (R14): the memory of each Emperor, and the part of a game that one Emperor knows."""
+"""Snapshots with local information (R14): memory, messages, and the part of a game that one Emperor knows."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from tetrarchia_env.local_view import (
     LocalRecord,
     LocalViews,
     check_memory,
+    check_messages,
     hide_unseen,
     remembered_origin,
     spaces_in_view,
@@ -31,11 +32,12 @@ def local_data(game: Games, views: LocalViews) -> Snapshot:
 
     Args:
         game: The game, an array of one.
-        views: Its local views, with memory.
+        views: Its local views, with memory or messages.
     """
-    seen = [int(spaces_in_view(game[0], emperor, views.radius)) for emperor in range(len(EMPERORS))]
-    return {
-        "last_seen": {
+    data: Snapshot = {}
+    if views.last_seen:
+        seen = [int(spaces_in_view(game[0], emperor, views.radius)) for emperor in range(len(EMPERORS))]
+        data["last_seen"] = {
             name: {
                 BOARD.names[space]: _remembered(views.records[0], emperor, space)
                 for space in range(SPACES)
@@ -43,7 +45,10 @@ def local_data(game: Games, views: LocalViews) -> Snapshot:
             }
             for emperor, name in enumerate(EMPERORS)
         }
-    }
+    if views.message_tokens:
+        said = zip(EMPERORS, views.messages["token"][0].tolist(), views.messages["turn"][0].tolist(), strict=True)
+        data["messages"] = {name: {"token": token, "turn": turn} for name, token, turn in said if token}
+    return data
 
 
 def visible_snapshot(game: Games, emperor: str | None, views: LocalViews) -> Snapshot:
@@ -91,7 +96,7 @@ def visible_snapshot(game: Games, emperor: str | None, views: LocalViews) -> Sna
 
 
 def restore_local(data: Snapshot, game: Games, views: LocalViews) -> None:
-    """Set the memory of a restored game; spaces that its snapshot does not list have just been seen.
+    """Set memory and messages of a restored game; spaces that its snapshot does not list have just been seen.
 
     Args:
         data: The snapshot, with or without an entry `local`.
@@ -103,7 +108,14 @@ def restore_local(data: Snapshot, game: Games, views: LocalViews) -> None:
     """
     views.begin(game, ROW_0)
     local = validate(data, SnapshotData, "snapshot:").local
-    if local is None or not views.last_seen:
+    if local is None:
+        return
+    if views.message_tokens:
+        for name, message in local.messages.items():
+            views.messages["token"][0, EMPERORS.index(name)] = message.token
+            views.messages["turn"][0, EMPERORS.index(name)] = message.turn
+        check_messages(views.messages, game, views.message_tokens, "snapshot: local")
+    if not views.last_seen:
         return
     for name, spaces in local.last_seen.items():
         for space, memory in spaces.items():

@@ -58,7 +58,7 @@ class Replay:
     seed: int
     actions: tuple[tuple[str, str], ...]  # agent and text of each
     final: Snapshot
-    local: LocalOptions = FULL_INFORMATION  # what the agents observed; it does not change the game
+    local: LocalOptions = FULL_INFORMATION  # message tokens (R14.7) add actions
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the replay to a file, completely or not at all.
@@ -80,12 +80,12 @@ def record_replay(options: Options, seed: int, actions: Iterable[int], local: Lo
         options: The rules of the game.
         seed: The seed of the dice.
         actions: The ids of all actions in order.
-        local: The information of the agents.
+        local: The arguments of local information.
 
     Raises:
         TetrarchiaError: An action is not legal.
     """
-    games, masks = batch.new_games(options, seed)
+    games, masks = batch.new_games(options, seed, local.message_tokens)
     played = []
     for action in actions:
         played.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
@@ -99,7 +99,7 @@ def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
     Raises:
         TetrarchiaError: An action is not legal, or the game does not end in the final position of the replay.
     """
-    games, masks = batch.new_games(replay.options, replay.seed)
+    games, masks = batch.new_games(replay.options, replay.seed, replay.local.message_tokens)
     for action in replay_actions(replay, games, masks):
         yield games.copy(), EMPERORS[agent_to_act(games[0])], action_text(action)
         batch.step(games, np.array([action]), masks)
@@ -120,7 +120,7 @@ def replay_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> It
         action, to_act = action_id(text), EMPERORS[agent_to_act(games[0])]
         if to_act != agent:
             raise TetrarchiaError(f"action {number}, {text!r} of {agent}: the agent to act is {to_act}")
-        if not masks[0, action]:
+        if action >= masks.shape[1] or not masks[0, action]:
             raise TetrarchiaError(f"action {number}, {text!r} of {agent}: not legal there")
         yield action
     if snapshot(games) != replay.final:

@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef"),
+    *("border_coef", "final_border_coef", "border_fraction"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -52,7 +52,8 @@ Count = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 BatchSize = Annotated[int, Meta(ge=1, le=2**20)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Coefficient = Annotated[float, Meta(ge=0, le=UNBOUNDED)]
-Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward requires
+PositiveFraction = Annotated[float, Meta(ge=1e-9, le=1)]
+Discount = PositiveFraction  # above 0, as ShapedReward requires
 Positive = Annotated[float, Meta(ge=1e-9, le=UNBOUNDED)]
 RULE_LIST = describe("a list of rule sets such as [{variants: [imperivm]}]")
 RuleSets = Annotated[tuple[Annotated[dict[str, Any], RULE_LIST], ...], Meta(min_length=1), RULE_LIST]
@@ -96,6 +97,14 @@ class TrainOptions:
     actions: Annotated[
         Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
     ] = "base"
+    view_radius: Annotated[
+        int | None,
+        _games("View radius, 0 to 12: agents observe only their surroundings (R14); default: full observations.", show_default=False),
+    ] = None
+    last_seen: Annotated[bool, _games("Spaces out of view show what was seen there last (needs --view-radius).")] = False
+    message_tokens: Annotated[
+        int, Meta(ge=0, le=16), _games("Tokens that an Emperor can say once a turn (needs --view-radius and --actions all).")
+    ] = 0
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2
@@ -158,6 +167,7 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
+    border_fraction: Annotated[PositiveFraction, _ppo("Fraction of the run after which the reward per border is final.")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -206,6 +216,8 @@ class TrainConfig(TrainOptions):
                 f"got {self.init_checkpoint!r} and {self.expert!r}"
             )
         self._check_rules()
+        if self.message_tokens and self.actions == "base":
+            raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
         self.network_config  # noqa: B018 - validates its own values
 
     def _check_rules(self) -> None:
@@ -269,7 +281,7 @@ class TrainConfig(TrainOptions):
 
         return NetworkConfig(
             self.network,
-            BASE_ACTIONS if self.actions == "base" else ACTIONS,
+            BASE_ACTIONS if self.actions == "base" else ACTIONS + self.message_tokens,
             node_dim=self.node_dim,
             encoder_layers=self.encoder_layers,
             decoder_layers=self.decoder_layers,
@@ -277,6 +289,9 @@ class TrainConfig(TrainOptions):
             hidden_dim=self.hidden_dim,
             policies=self.policies,
             critic=self.critic,
+            view_radius=self.view_radius,
+            last_seen=self.last_seen,
+            message_tokens=self.message_tokens,
         )
 
     @property

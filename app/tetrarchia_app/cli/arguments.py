@@ -125,6 +125,9 @@ LastSeen = Annotated[
     bool,
     typer.Option("--last-seen", help="With --view-radius: spaces out of view show what was seen there last", rich_help_panel=GAME),
 ]
+MessageTokens = Annotated[
+    int, typer.Option(help="With --view-radius: number of tokens that an Emperor can say, 0 to 16", rich_help_panel=GAME)
+]
 AllowFullInformation = Annotated[
     bool,
     typer.Option(

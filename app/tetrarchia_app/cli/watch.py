@@ -5,6 +5,7 @@ from tetrarchia_app.cli.arguments import (
     AllowFullInformation,
     LastSeen,
     Level,
+    MessageTokens,
     Modules,
     Render,
     Revolts,
@@ -45,6 +46,7 @@ def watch(
     secured: Secured = None,
     view_radius: ViewRadius = None,
     last_seen: LastSeen = False,
+    message_tokens: MessageTokens = 0,
     seed: Seed = 0,
     agents: Agents = "random",
     allow_full_information: AllowFullInformation = False,
@@ -61,7 +63,7 @@ def watch(
 
     check_presentation(speed, render, video, save)
     options = game_options(level, variants, modules, scenario, task, revolts, secured)
-    game = Game.from_options(options, seed, local=LocalOptions(view_radius, last_seen))
+    game = Game.from_options(options, seed, local=LocalOptions(view_radius, last_seen, message_tokens))
     if view:
         game.visible_snapshot(view)  # raises an error about a wrong view before the game
         game.view = view
