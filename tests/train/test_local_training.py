@@ -18,7 +18,7 @@ from tetrarchia_env.observation import SIZE  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train import run  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
-from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
+from tetrarchia_train.config import TrainConfig, option_words, read_preset  # noqa: E402
 from tetrarchia_train.dagger import collect_local_demonstrations  # noqa: E402
 from tetrarchia_train.evaluation import LocalPolicy, evaluate, greedy_actions  # noqa: E402
 from tetrarchia_train.ppo import Learner, training_reward  # noqa: E402
@@ -205,3 +205,16 @@ def test_a_distilled_student_is_a_checkpoint_with_local_information(tmp_path: Pa
     assert PPOAgent(str(checkpoint)).local == LocalOptions(2, last_seen=True)
     with pytest.raises(TetrarchiaError):
         run.train(config, "other", stop_after="demonstrations")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(True, ["--last-seen"]), (False, ["--no-last-seen"]), (2, ["--last-seen", "2"])], ids=["true", "false", "number"]
+)
+def test_options_as_words_of_a_command(value: object, words: list[str]) -> None:
+    assert option_words("last_seen", value) == words
+
+
+@pytest.mark.parametrize("method", ["shared", "mappo"])
+def test_presets_differ_from_those_with_full_information_only_in_the_observations(method: str) -> None:
+    full = read_preset(f"scratch-{method}")
+    assert read_preset(f"local-{method}") == full.with_overrides({"view_radius": 2, "last_seen": True})
