@@ -130,6 +130,8 @@ class BatchedGames:
         self.local = None if local.view_radius is None else LocalViews(local, num_envs)
         self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES)
         self.partners = make_partners(seat, partners, num_envs)
+        if self.partners is not None:
+            self.partners.check_local(local)
         self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
         self.games = np.zeros(num_envs, dtype=GAME)
         self.masks = np.zeros((num_envs, _num_actions(actions, self.options, local)), dtype=np.int8)
@@ -253,7 +255,7 @@ class BatchedGames:
     def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
         """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""
         while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self._seat)):
-            actions = self.partners.act(self.games[rows], self.masks[rows], rows)
+            actions = self.partners.act(self.games[rows], self.masks[rows], rows, self._observed_by_partners)
             if self.local:
                 self.local.say(self.games, rows, actions)
             play_rows(self.games, rows, actions, self.masks)
@@ -263,6 +265,10 @@ class BatchedGames:
                 played = self._none.copy()
                 played[rows] = True
                 self.episodes["reward"] += self._last_rewards(played)
+
+    def _observed_by_partners(self, rows: Rows) -> Floats:
+        games, viewers = self.games[rows], batch.agents_to_act(self.games[rows])
+        return self.local.select(rows).observe(games, viewers) if self.local else batch.observe_unchecked(games, viewers)
 
     def begin_next(self, rows: Rows) -> None:
         """Begin the next game in these rows, in which one ended."""
