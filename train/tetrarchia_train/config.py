@@ -139,6 +139,10 @@ class TrainOptions:
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
     bc_batch_size: Annotated[BatchSize, _warm_start("Minibatch size of behavior cloning.")] = 1024
     bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behavior cloning.")] = 1e-3
+    dagger_rounds: Annotated[
+        SmallInt,
+        _warm_start("Rounds of DAgger, with --view-radius: the student plays, and the fully informed expert labels its positions."),
+    ] = 5
     rounds: Annotated[SmallCount, _warm_start("Maximum rounds of expert iteration: search, cloning, PPO; 0: a single run.")] = 0
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
@@ -216,6 +220,11 @@ class TrainConfig(TrainOptions):
         self._check_rules()
         if self.message_tokens and self.actions == "base":
             raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
+        if self.view_radius is not None and (self.rounds or self.demonstrations):
+            raise TetrarchiaError(
+                "training options rounds and demonstrations need full observations; "
+                f"got view_radius={self.view_radius}, {self.rounds} rounds and demonstrations {self.demonstrations!r}"
+            )
         self.network_config  # noqa: B018 - validates its own values
 
     def _check_rules(self) -> None:
@@ -335,6 +344,12 @@ class TrainConfig(TrainOptions):
     def as_data(self) -> dict[str, Any]:
         """Return the options as JSON or YAML data, with levels as lists."""
         return asdict(self) | {name: self.level_list(name) for name in LEVEL_FIELDS} | {"rules": list(self.rules)}
+
+
+def option_words(name: str, value: object) -> list[str]:
+    """Return a training option as command-line arguments."""
+    option = name.replace("_", "-")
+    return [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
 
 
 def parse_seeds(text: str) -> list[int]:
