@@ -147,7 +147,7 @@ def check_information(agents: Iterable[Agent], local: LocalOptions, allow_full_i
 
 
 class Observer:
-    """The observations of the Emperors to act in several environments, and what all Emperors remember and say there (R14).
+    """The observations of the Emperors to act in several environments, and what all Emperors remember and said there (R14.6, R14.7).
 
     Args:
         local: The arguments of local information.
@@ -165,25 +165,19 @@ class Observer:
             env_ids: The environment of each.
             are_new: Whether no action was played yet; the set-up is public.
         """
-        if self._views is not None:
-            views = self._views.select(env_ids)
-            views.begin(games, np.flatnonzero(are_new))
-            views.update(games)
-            self._store(views, env_ids)
+        if self._views is None:
+            return
+        views = self._views.select(env_ids)
+        views.begin(games, np.flatnonzero(are_new))
+        views.update(games)
+        self._views.store(env_ids, views)
 
     def say(self, games: Games, env_ids: EnvIds, actions: Actions) -> None:
-        """R14.7: keep the messages among the actions that were chosen in these games; call this before they are played."""
-        if self._views is not None and self._views.message_tokens:
+        """Keep the messages among the actions chosen in these positions."""
+        if self._views is not None:
             views = self._views.select(env_ids)
             views.say(games, np.arange(len(games)), actions)
-            self._store(views, env_ids)
-
-    def _store(self, views: LocalViews, env_ids: EnvIds) -> None:
-        assert self._views is not None
-        if views.last_seen:
-            self._views.records[env_ids] = views.records
-        if views.message_tokens:
-            self._views.messages[env_ids] = views.messages
+            self._views.store(env_ids, views)
 
     def observe(self, games: Games, env_ids: EnvIds) -> Observations:
         """Return the observation of the Emperor to act in each game."""
@@ -219,13 +213,13 @@ def ask(
     """
     inputs: NDArray[Any]
     if needs_games(agent):
-        inputs, legal = games.copy(), masks[:, :ACTIONS]  # such an agent says nothing
+        inputs, known = games.copy(), masks[:, :ACTIONS]  # an agent that receives whole games says nothing (R14.7)
         inputs["dice"] = rngs
     else:
-        inputs, legal = observe() if observe else observe_unchecked(games, agents_to_act(games)), masks
+        inputs, known = observe() if observe else observe_unchecked(games, agents_to_act(games)), masks
         if hasattr(agent, "set_rngs"):
             agent.set_rngs(rngs.copy())
-    actions = checked_actions(agent.act(inputs, legal.copy(), env_ids.copy()), len(games))
+    actions = checked_actions(agent.act(inputs, known.copy(), env_ids.copy()), len(games))
     is_legal = (actions >= 0) & (actions < masks.shape[1])
     is_legal &= masks[np.arange(len(games)), np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():

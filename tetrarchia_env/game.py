@@ -98,6 +98,7 @@ class Game(GameState):
         seed: determines every die roll; `None` draws a random seed
         view_radius: `None`, or 0 to 12: agents that need observations observe only an Emperor's surroundings (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say, which adds actions (R14.7)
 
     Attributes:
         options: the rules of the game
@@ -136,11 +137,12 @@ class Game(GameState):
         seed: int | None = None,
         view_radius: int | None = None,
         last_seen: bool = False,
+        message_tokens: int = 0,
     ) -> None:
         options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
-        self._begin(options, seed, LocalOptions(view_radius, last_seen))
+        self._begin(options, seed, LocalOptions(view_radius, last_seen, message_tokens))
 
-    def _begin(self, options: Options, seed: int | None, local: LocalOptions = FULL_INFORMATION) -> None:
+    def _begin(self, options: Options, seed: int | None, local: LocalOptions) -> None:
         seed = secrets.randbits(32) if seed is None else checked_seed(seed)
         self._start(options, seed, batch.new_games(options, seed, local.message_tokens)[0], local)
 
@@ -166,7 +168,7 @@ class Game(GameState):
             options: The rules of the game.
             seed: The seed of the dice; None draws a random one.
             policy: The function that `play_to_end` asks for each action; None for a game that is played by hand.
-            local: The arguments of local information; their message tokens add actions.
+            local: The information of agents that need observations; message tokens add actions.
         """
         game = cls.__new__(cls)
         game._begin(options, seed, local)
@@ -259,7 +261,7 @@ class Game(GameState):
     def _views(self, number: int) -> LocalViews:
         """Return the Emperors' views after this number of actions, with what they remember."""
         while len(self._memory) <= number:
-            played = len(self._memory)  # the number of actions before this position
+            played = len(self._memory)
             views = self._memory[-1].select(ROW_0) if played else LocalViews(self.local, 1)
             if played:
                 views.say(self.positions[played - 1], ROW_0, np.array([self.moves[played - 1].action]))

@@ -438,6 +438,13 @@ class LocalViews:
         chosen.messages = self.messages[rows] if self.message_tokens else self.messages
         return chosen
 
+    def store(self, rows: Rows, chosen: "LocalViews") -> None:
+        """Copy back memory and messages of views that `select` returned for these games."""
+        if self.last_seen:
+            self.records[rows] = chosen.records
+        if self.message_tokens:
+            self.messages[rows] = chosen.messages
+
     def visible_copy(self, game: Games, viewer: int) -> Games:
         """Return a copy of an array of one game without everything that an Emperor does not know; memory is not included."""
         visible = game.copy()

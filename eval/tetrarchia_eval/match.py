@@ -239,7 +239,7 @@ def rules_label(spec: MatchSpec) -> str:
         parts.append(f"view radius {given['view_radius']}")
     if given.get("last_seen"):
         parts.append("last seen")
-    if given.get("message_tokens"):
+    if "message_tokens" in given:
         parts.append(f"{given['message_tokens']} message tokens")
     return " + ".join(parts)
 
@@ -273,7 +273,7 @@ def repeat_command(spec: MatchSpec, file: str) -> str:
             yield f"--view-radius {given['view_radius']}"
         if given.get("last_seen"):
             yield "--last-seen"
-        if given.get("message_tokens"):
+        if "message_tokens" in given:
             yield f"--message-tokens {given['message_tokens']}"
         if spec.full_information:
             yield "--allow-full-information"

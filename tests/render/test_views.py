@@ -89,7 +89,7 @@ def test_known_lines_name_only_places_in_view() -> None:
         "peace",
     ]
 
-    assert known_lines(lines, view) == (lines[0], "maximian moves to DACIA")
+    assert known_lines([*lines, "maximian says 2"], view) == (lines[0], "maximian moves to DACIA", "maximian says 2")
     assert known_lines(lines, view | {"outcome": "won"}) == tuple(lines)
 
 

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
+from tetrarchia_agents import make_agent  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
 from tetrarchia_env.envs.batched_games import BatchedGames  # noqa: E402
@@ -17,8 +18,9 @@ from tetrarchia_env.observation import SIZE  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train import run  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
-from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.evaluation import LocalPolicy, evaluate  # noqa: E402
+from tetrarchia_train.config import TrainConfig, option_words, read_preset  # noqa: E402
+from tetrarchia_train.dagger import collect_local_demonstrations  # noqa: E402
+from tetrarchia_train.evaluation import LocalPolicy, evaluate, greedy_actions  # noqa: E402
 from tetrarchia_train.ppo import Learner, training_reward  # noqa: E402
 from tetrarchia_train.variance_reduction import DICE_STRIDE, ControlVariate  # noqa: E402
 
@@ -154,7 +156,15 @@ def test_shipped_checkpoint_needs_games() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"view_radius": 13}, {"view_radius": None}, {"message_tokens": 17, "actions": "all"}, {"message_tokens": 2}], ids=str
+    "changes",
+    [
+        {"view_radius": 13},
+        {"view_radius": None},
+        {"message_tokens": 17, "actions": "all"},
+        {"message_tokens": 2},
+        {"demonstrations": "file.npz"},
+    ],
+    ids=str,
 )
 def test_inconsistent_options_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(TetrarchiaError):
@@ -167,3 +177,44 @@ def test_a_run_can_start_from_a_fully_informed_checkpoint(tmp_path: Path, monkey
     network = run.warm_start(small("local-shared", init_checkpoint=str(start)), tmp_path, "ppo", run.progress_bar(disable=True))
     assert network is not None
     assert network.observation_size == LocalOptions(2, last_seen=True).size
+
+
+@pytest.mark.parametrize("changes", [{}, MESSAGES], ids=str)
+def test_dagger_labels_the_positions_of_the_student_with_the_expert(changes: dict[str, object]) -> None:
+    config = small("local-shared", expert="greedy", num_demonstrations=96, dagger_rounds=3, **changes)
+    network, sizes = Learner(config).network, list[int]()
+
+    found = collect_local_demonstrations(config, network, lambda student, data: sizes.append(len(data)), lambda number: None)
+
+    assert (sizes, len(found)) == ([32, 64], 96)
+    assert (found.actions == make_agent("greedy").act(found.games, batch.legal_masks(found.games), np.arange(96))).all()
+    before, after = found.games[48:64], found.games[64:80]  # a step of the student
+    obs = found.views.select(np.arange(48, 64)).observe(before, batch.agents_to_act(before))
+    tokens = config.message_tokens
+    copies, masks = before.copy(), batch.legal_masks(before, tokens)
+    batch.step(copies, greedy_actions(network, obs, masks), masks)
+    assert copies.tobytes() == after.tobytes()
+
+
+def test_a_distilled_student_is_a_checkpoint_with_local_information(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = small("local-shared", expert="greedy", num_demonstrations=128, dagger_rounds=2, bc_batch_size=32, task="last-border")
+
+    checkpoint = run.train(config, "student", stop_after="bc")
+
+    assert PPOAgent(str(checkpoint)).local == LocalOptions(2, last_seen=True)
+    with pytest.raises(TetrarchiaError):
+        run.train(config, "other", stop_after="demonstrations")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(True, ["--last-seen"]), (False, ["--no-last-seen"]), (2, ["--last-seen", "2"])], ids=["true", "false", "number"]
+)
+def test_options_as_words_of_a_command(value: object, words: list[str]) -> None:
+    assert option_words("last_seen", value) == words
+
+
+@pytest.mark.parametrize("method", ["shared", "mappo"])
+def test_presets_differ_from_those_with_full_information_only_in_the_observations(method: str) -> None:
+    full = read_preset(f"scratch-{method}")
+    assert read_preset(f"local-{method}") == full.with_overrides({"view_radius": 2, "last_seen": True})

@@ -1,4 +1,4 @@
-"""Snapshots with local information (R14): memory, messages, and the part of a game that one Emperor knows."""
+"""Snapshots with local information (R14): memory and messages of the Emperors, and the part of a game that one Emperor knows."""
 
 from typing import Any
 

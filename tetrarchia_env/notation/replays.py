@@ -58,7 +58,7 @@ class Replay:
     seed: int
     actions: tuple[tuple[str, str], ...]  # agent and text of each
     final: Snapshot
-    local: LocalOptions = FULL_INFORMATION  # message tokens (R14.7) add actions
+    local: LocalOptions = FULL_INFORMATION  # what the agents observed; message tokens (R14.7) add actions
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the replay to a file, completely or not at all.

@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef", "border_fraction"),
+    *("border_coef", "final_border_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -52,8 +52,7 @@ Count = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 BatchSize = Annotated[int, Meta(ge=1, le=2**20)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Coefficient = Annotated[float, Meta(ge=0, le=UNBOUNDED)]
-PositiveFraction = Annotated[float, Meta(ge=1e-9, le=1)]
-Discount = PositiveFraction  # above 0, as ShapedReward requires
+Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward requires
 Positive = Annotated[float, Meta(ge=1e-9, le=UNBOUNDED)]
 RULE_LIST = describe("a list of rule sets such as [{variants: [imperivm]}]")
 RuleSets = Annotated[tuple[Annotated[dict[str, Any], RULE_LIST], ...], Meta(min_length=1), RULE_LIST]
@@ -140,6 +139,10 @@ class TrainOptions:
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
     bc_batch_size: Annotated[BatchSize, _warm_start("Minibatch size of behavior cloning.")] = 1024
     bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behavior cloning.")] = 1e-3
+    dagger_rounds: Annotated[
+        SmallInt,
+        _warm_start("Rounds of DAgger, with --view-radius: the student plays, and the fully informed expert labels its positions."),
+    ] = 5
     rounds: Annotated[SmallCount, _warm_start("Maximum rounds of expert iteration: search, cloning, PPO; 0: a single run.")] = 0
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
@@ -167,7 +170,6 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
-    border_fraction: Annotated[PositiveFraction, _ppo("Fraction of the run after which the reward per border is final.")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -218,6 +220,11 @@ class TrainConfig(TrainOptions):
         self._check_rules()
         if self.message_tokens and self.actions == "base":
             raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
+        if self.view_radius is not None and (self.rounds or self.demonstrations):
+            raise TetrarchiaError(
+                "training options rounds and demonstrations need full observations; "
+                f"got view_radius={self.view_radius}, {self.rounds} rounds and demonstrations {self.demonstrations!r}"
+            )
         self.network_config  # noqa: B018 - validates its own values
 
     def _check_rules(self) -> None:
@@ -337,6 +344,12 @@ class TrainConfig(TrainOptions):
     def as_data(self) -> dict[str, Any]:
         """Return the options as JSON or YAML data, with levels as lists."""
         return asdict(self) | {name: self.level_list(name) for name in LEVEL_FIELDS} | {"rules": list(self.rules)}
+
+
+def option_words(name: str, value: object) -> list[str]:
+    """Return a training option as command-line arguments."""
+    option = name.replace("_", "-")
+    return [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
 
 
 def parse_seeds(text: str) -> list[int]:

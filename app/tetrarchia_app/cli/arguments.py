@@ -126,7 +126,8 @@ LastSeen = Annotated[
     typer.Option("--last-seen", help="With --view-radius: spaces out of view show what was seen there last", rich_help_panel=GAME),
 ]
 MessageTokens = Annotated[
-    int, typer.Option(help="With --view-radius: number of tokens that an Emperor can say, 0 to 16", rich_help_panel=GAME)
+    int,
+    typer.Option(help="With --view-radius: tokens that an Emperor can say once a turn, 0 to 16", rich_help_panel=GAME),
 ]
 AllowFullInformation = Annotated[
     bool,
