@@ -51,15 +51,13 @@ class Agent(Protocol):
     'diocletian places a fleet in ATLANTICVM'
     """
 
+    #: The arguments of local information that the observations must have; `None`, the default, accepts all.
+    local: LocalOptions | None = None
+
     @property
     def needs(self) -> Needs:
         """What `act` receives: "games", the default, or "observations". Usually a class attribute."""
         return "games"
-
-    @property
-    def local(self) -> LocalOptions | None:
-        """The arguments of local information that the observations must have; `None`, the default, accepts all."""
-        return None
 
     def begin(self, env_ids: EnvIds) -> None:
         """Discard what is remembered of the old games in these environments. Optional; the default does nothing.
