@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 
+from tetrarchia_agents import make_agent
 from tetrarchia_agents.network import Network, log_probabilities
 from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.options import Options
 from tetrarchia_eval.arena import win_rates
 from tetrarchia_train.config import TrainConfig, rules_label
@@ -32,6 +35,8 @@ class GreedyNetwork(Agent):
 def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float]]:
     """Play `n_eval_episodes` games at each of `eval_levels` in the base game, or of the task, and with each other rule set.
 
+    With partners the games are divided equally among the line-ups, all seats of the learner with each partner.
+
     Args:
         network: The network, which plays its most likely actions.
         config: The configuration of the run.
@@ -43,8 +48,11 @@ def evaluate(network: Network, config: TrainConfig) -> dict[str, dict[str, float
     if config.task:
         by_level = {config.task: Options(task=config.task)}
     by_rules: dict[str, Any] = {rules_label(rules): Options.of(**rules) for rules in config.rules if rules}
-    summaries = win_rates(GreedyNetwork(network), by_level | by_rules, range(FIRST_SEED, FIRST_SEED + config.n_eval_episodes))
+    agent, partners = GreedyNetwork(network), [make_agent(name) for name in config.partner_list]
+    teams = [[agent if emperor == seat else partner for emperor in EMPERORS] for seat in config.seats for partner in partners] or [[agent]]
+    seeds = np.array_split(np.arange(FIRST_SEED, FIRST_SEED + config.n_eval_episodes), min(len(teams), config.n_eval_episodes))
+    found = [win_rates(team, by_level | by_rules, games.tolist()) for team, games in zip(teams, seeds, strict=False)]
     return {
-        "win_rates": {label: summary.win_rate.value for label, summary in summaries.items()},
-        "borders": {label: round(summary.borders, 3) for label, summary in summaries.items()},
+        "win_rates": {label: float(np.mean([one[label].win_rate.value for one in found])) for label in found[0]},
+        "borders": {label: round(float(np.mean([one[label].borders for one in found])), 3) for label in found[0]},
     }
