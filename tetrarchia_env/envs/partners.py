@@ -97,7 +97,8 @@ class Partners:
             rows: their environments
         """
         if masks.shape[1] < ACTIONS:
-            masks = np.pad(masks, ((0, 0), (0, ACTIONS - masks.shape[1])))
+            base, masks = masks, np.zeros((len(masks), ACTIONS), dtype=masks.dtype)
+            masks[:, : base.shape[1]] = base
         records = self.records[rows]
         rngs = agent_rngs(records["stream"], records["decisions"])
         numbers = self._agent_of[records["lineup"], agents_to_act(games)]
