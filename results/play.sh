@@ -67,7 +67,7 @@ for level in 4200 4222; do
   done
 done
 # Every pair of separately trained agents, and who holds which border.
-agents=(ppo ppo-1 ppo-2 ppo-small ppo-full)
+agents=(ppo ppo-2 ppo-small)
 for run in checkpoints/*/seed-*; do
   if [ -d "$run" ]; then agents+=("${run#checkpoints/}"); fi
 done
@@ -78,5 +78,5 @@ for east in "${agents[@]}"; do
     play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 100 --out "results/cooperation/cross-play/$name.jsonl"
   done
 done
-others=("${agents[@]:1}")
+others=(ppo-1 ppo-full "${agents[@]:1}")
 python -m tetrarchia_eval.cooperation results/cooperation/borders.json ppo "${others[@]/#/ppo:}"

@@ -80,8 +80,9 @@ def border_holders(agent: str, level: str, seeds: Sequence[int]) -> NDArray[np.b
     policy.begin(np.arange(len(games)), seeds)
     batch.play_to_end(games, masks, policy.act)
     bits = np.array([1 << space for space in BORDER_SPACES])
-    held: NDArray[np.bool_] = (games["tokens"][:, :, np.newaxis] & bits) != 0
-    return held & (batch.borders(games) == len(BORDER_SPACES))[:, np.newaxis, np.newaxis]
+    won = batch.borders(games) == len(BORDER_SPACES)
+    held: NDArray[np.bool_] = ((games["tokens"][:, :, np.newaxis] & bits) != 0) & won[:, np.newaxis, np.newaxis]
+    return held
 
 
 def read_border_holders(path: Path) -> BorderHolders:
@@ -99,7 +100,8 @@ def read_border_holders(path: Path) -> BorderHolders:
 def border_maps(kept: BorderHolders) -> str:
     """Draw a map for each agent with the fraction of won games in which each Emperor holds a border; return an SVG document."""
     width, height = PICTURE
-    parts = [f'<defs><g id="map">{static_map()}</g></defs>']
+    parts = [f'<defs><g id="map">{static_map()}</g></defs>']  # drawn once, used for each agent
+    use = f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}"><use href="#map"/></svg>'  # clips the map
     for number, (agent, holders) in enumerate(kept.holders.items()):
         labels = [text(width / 2, -12, f"{agent}: {kept.won[agent]} of {kept.games} games won", 26, fill=theme.INK)]
         for place, space in enumerate(BORDER_SPACES):
@@ -112,7 +114,7 @@ def border_maps(kept: BorderHolders) -> str:
                 label = text(14, 6, f"{fraction:.0%}", 18, fill=theme.INK, font_weight="bold")
                 labels.append(group(frame, group(token(emperor, 9), at=(-20, 0)), label, at=(x, y + LABEL_HEIGHT * row)))
         corner = (number % MAP_COLUMNS * (width + 20), number // MAP_COLUMNS * (height + 50) + 50)
-        parts.append(group('<use href="#map"/>', *labels, at=corner))
+        parts.append(group(use, *labels, at=corner))
     rows = -(-len(kept.holders) // MAP_COLUMNS)
     size = (round(MAP_SCALE * (MAP_COLUMNS * (width + 20) - 20)), round(MAP_SCALE * rows * (height + 50)))
     return cutting("".join(parts), MAP_SCALE, (0, 0), size)

@@ -54,8 +54,10 @@ from tetrarchia_eval.tables import Cell, Column, Table, escape_markdown, percent
 
 Matches = Mapping[str, Match]  # by file name, e.g. results/main/planner.jsonl
 PairOfTeam = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # label of a mixed team, and the agents it is compared with
-FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
-FOLDERS += ("tasks", TEAMMATES, CROSS_PLAY)  # of other pages than docs/results.md
+FOLDERS = (
+    *("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc"),
+    *("tasks", TEAMMATES, CROSS_PLAY),  # shown on other pages than docs/results.md
+)
 GROUPS = "groups"  # with a folder for each group of training runs
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot

@@ -245,7 +245,8 @@ class BatchedGames:
             return amounts
         if self.rewards is not None:
             self.rewards += amounts
-        return amounts.mean(axis=1) if self.partners is None else amounts[self._rows, self.partners.seats]
+        own: NDArray[np.float64] = amounts.mean(axis=1) if self.partners is None else amounts[self._rows, self.partners.seats]
+        return own
 
     def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
         """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""

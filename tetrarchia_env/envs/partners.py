@@ -48,7 +48,7 @@ class Partners:
     """
 
     def __init__(self, seat: str | Sequence[str], partners: PartnersArgument, num_envs: int) -> None:
-        names = list(seat) if isinstance(seat, list | tuple) else [seat]
+        names: list[Any] = list(seat) if isinstance(seat, list | tuple) else [seat]
         if not names or any(name not in EMPERORS for name in names):
             raise TetrarchiaError(f"seat must be one of {', '.join(EMPERORS)}; got {truncate_repr(seat)}")
         if len(names) > num_envs:
