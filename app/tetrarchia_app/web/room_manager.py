@@ -79,6 +79,7 @@ class RoomSetup(Struct, forbid_unknown_fields=True):
     variants: Annotated[list[Text], Meta(max_length=8)] = []
     modules: Annotated[list[Text], Meta(max_length=8)] = []
     scenario: Text | None = None
+    task: Text | None = None  # a named set-up instead of a level or a scenario
     fixed_setup: bool = False
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     replay: dict[str, Any] | None = None
@@ -115,7 +116,7 @@ def start_game(setup: RoomSetup) -> Game:
             pass  # checks every action
         game = Game.from_replay(replay, setup.position)
     else:
-        options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup)
+        options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup, task=setup.task)
         game = Game.from_options(options, setup.seed)
     if game.options.max_turns > MAX_TURNS:
         raise TetrarchiaError(f"max_turns must be at most {MAX_TURNS}; got {game.options.max_turns}")
