@@ -48,7 +48,7 @@ class PPOAgent(Agent):
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
     reward: ShapedReward = field(init=False, repr=False, compare=False)  # with which the value function was trained
-    local: LocalOptions | None = field(init=False, repr=False, compare=False)  # of the training; None: full information
+    local: LocalOptions | None = field(default=None, init=False, repr=False, compare=False)  # of the training; None: full information
     plans: PlanMemory = field(default_factory=PlanMemory, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
