@@ -16,11 +16,12 @@ from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.local_view import LocalOptions  # noqa: E402
 from tetrarchia_env.observation import SIZE  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
-from tetrarchia_train import run  # noqa: E402
+from tetrarchia_eval.arena import win_rates  # noqa: E402
+from tetrarchia_train import evaluation, run  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
 from tetrarchia_train.config import TrainConfig, option_words, read_preset  # noqa: E402
 from tetrarchia_train.dagger import collect_local_demonstrations  # noqa: E402
-from tetrarchia_train.evaluation import LocalPolicy, evaluate, greedy_actions  # noqa: E402
+from tetrarchia_train.evaluation import greedy_actions  # noqa: E402
 from tetrarchia_train.ppo import Learner, training_reward  # noqa: E402
 from tetrarchia_train.variance_reduction import DICE_STRIDE, ControlVariate  # noqa: E402
 
@@ -113,20 +114,23 @@ def test_control_variate_observes_the_copies_with_their_own_memory() -> None:
             compared += 1
 
 
-def test_evaluation_observes_what_the_environment_observes() -> None:
-    env = tetrarchia_v0.raw_env(level="4211", view_radius=2, last_seen=True, message_tokens=3)
-    env.reset(seed=5)
-    games, masks = batch.new_games(Options(level="4211"), [5], LOCAL.message_tokens)
+def test_evaluation_observes_what_the_environment_observes(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = small("local-shared", task="last-border", n_eval_episodes=1, **MESSAGES)
+    env = tetrarchia_v0.raw_env(task="last-border", view_radius=2, last_seen=True, message_tokens=3)
+    env.reset(seed=evaluation.FIRST_SEED)
+    chance = np.random.default_rng(2)
 
-    def choose(obs: np.ndarray, masks: batch.Masks) -> np.ndarray:
+    def choose(network: object, obs: np.ndarray, masks: batch.Masks) -> np.ndarray:
         assert obs[0].tobytes() == env.observe(env.agent_selection)["observation"].tobytes()
         actions = random_action(masks, chance)
         env.step(int(actions[0]))
         return actions
 
-    chance = np.random.default_rng(2)
-    batch.play_to_end(games, masks, LocalPolicy(LOCAL, games, choose))
-    assert games.tobytes() == env.position.tobytes()
+    monkeypatch.setattr(evaluation, "greedy_actions", choose)
+    results = evaluation.evaluate(Learner(config).network, config)
+
+    assert any(env.terminations.values())
+    assert results["win_rates"]["last-border"] == batch.is_won(env.position)[0]
 
 
 def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,13 +139,12 @@ def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_pat
     final = run.train(config, "local")
     agent = PPOAgent(str(final))
     assert (agent.needs, agent.local) == ("observations", LOCAL)
-    results = evaluate(agent.network, config)
+    results = evaluation.evaluate(agent.network, config)
     assert set(results["win_rates"]) == {"last-border"}
-    options, seeds = Options(task="last-border"), range(1 << 33, (1 << 33) + config.n_eval_episodes)
-    games, masks = batch.new_games(options, seeds, LOCAL.message_tokens)
-    policy = LocalPolicy(LOCAL, games, lambda obs, masks: agent.act(obs, masks, np.arange(len(obs))))
-    batch.play_to_end(games, masks, policy)
-    assert batch.is_won(games).mean() == results["win_rates"]["last-border"]
+    seeds = range(evaluation.FIRST_SEED, evaluation.FIRST_SEED + config.n_eval_episodes)
+    [summary] = win_rates(agent, {"": Options(task="last-border")}, seeds, local=LOCAL).values()
+    assert summary.win_rate.value == results["win_rates"]["last-border"]
+    games, masks = batch.new_games(Options(task="last-border"), seeds, LOCAL.message_tokens)
     for wrong in (games, batch.observe(games)):
         with pytest.raises(TetrarchiaError):
             agent.act(wrong, masks, np.arange(len(games)))
