@@ -4,10 +4,11 @@ import json
 import re
 from typing import Any
 
+import gymnasium
 import pytest
 
 from tetrarchia_agents import make_agent
-from tetrarchia_env import Game, raw_env
+from tetrarchia_env import Game, env, parallel_env, raw_env
 from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.events import known_lines
@@ -16,7 +17,7 @@ from tetrarchia_env.render.frames import UNSEEN_ACTION
 from tetrarchia_env.render.page import replay_page
 from tetrarchia_env.render.text import draw_brief
 
-PIECE = re.compile(r'class="(token|army|figure|fog|remembered|age)" data-space="([^"]+)"')
+PIECE = re.compile(r'class="(token|army|figure|fog|remembered|age)[ a-z]*" data-space="([^"]+)"')
 TURNS = 6
 
 
@@ -88,24 +89,31 @@ def test_known_lines_name_only_places_in_view() -> None:
         "peace",
     ]
 
-    assert known_lines(lines, view) == (lines[0], "maximian moves to DACIA")
+    assert known_lines([*lines, "maximian says 2"], view) == (lines[0], "maximian moves to DACIA", "maximian says 2")
     assert known_lines(lines, view | {"outcome": "won"}) == tuple(lines)
 
 
-def test_render_shows_one_view() -> None:
-    env = raw_env(level="4211", view_radius=1, render_mode="ansi")
-    env.reset(seed=4)
+@pytest.mark.parametrize("make", [env, parallel_env, raw_env, lambda **rules: gymnasium.make("Tetrarchia-v0", **rules)])
+def test_render_shows_one_view(make: Any) -> None:
+    made = make(level="4211", view_radius=1, render_mode="ansi")
+    made.reset(seed=4)
 
-    whole, view = env.render(), env.render(view="galerius")
+    whole, view = made.render(), made.unwrapped.render(view="galerius")
 
     assert "view of galerius" in view
     assert "view of" not in whole
     with pytest.raises(TetrarchiaError, match="view must be one of"):
-        env.render(view="nero")
-    full = raw_env(render_mode="ansi")
-    full.reset(seed=4)
+        made.unwrapped.render(view="nero")
+
+
+def test_a_view_needs_a_view_radius() -> None:
+    made = raw_env(render_mode="ansi")
+    made.reset(seed=4)
+
     with pytest.raises(TetrarchiaError, match="needs view_radius"):
-        full.render(view="galerius")
+        made.render(view="galerius")
+    with pytest.raises(TetrarchiaError, match="needs view_radius"):
+        Game(seed=4).visible_snapshot("galerius")
 
 
 def test_replay_page_switches_between_views(game: Game) -> None:

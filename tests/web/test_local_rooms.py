@@ -25,6 +25,10 @@ PIECE = re.compile(r'<g class="(token|army|figure)" data-space="([^"]+)" data-ki
 NAME = re.compile("|".join(sorted(map(re.escape, BOARD.names), key=len, reverse=True)))
 MAP = "[...document.querySelectorAll('#pieces [data-space]')].map((piece) => piece.className.baseVal + ' ' + piece.dataset.space)"
 
+POINT_AT_PERSIA = """(() => { const box = document.querySelector('#pieces .fog[data-space="PERSIA"]').getBoundingClientRect();
+    document.getElementById('view').dispatchEvent(new PointerEvent('pointermove',
+        {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, pointerType: 'mouse'})); return 0; })()"""
+
 
 @pytest.fixture(name="server")
 def local_server(tmp_path: Path) -> Iterator[Server]:
@@ -157,13 +161,17 @@ def test_two_people_see_different_maps(server: Server, chromium: Browser) -> Non
         actions = [choice["action"] for choice in client.own_decision()["choices"]]
         client.play("enter capital" if "enter capital" in actions else actions[-1])
     chromium.reset(server.origin)
-    maps = {}
+    maps, tooltips = {}, {}
     for emperor, link in links.items():
         open_page(chromium, server.origin + link)
         chromium.wait_for("document.querySelectorAll('#pieces .fog').length > 0", 60)
         maps[emperor] = set(chromium.run(MAP))
+        chromium.run(POINT_AT_PERSIA)
+        tooltips[emperor] = chromium.run("document.getElementById('tooltip').textContent")
 
     fog = {emperor: {piece.removeprefix("fog ") for piece in found if piece.startswith("fog ")} for emperor, found in maps.items()}
     for emperor in links:
         assert fog[emperor] | spaces_of(room.game, room.position, emperor) >= set(BOARD.names)
     assert maps["diocletian"] != maps["constantius"]
+    assert all("Out of your view" in text and "Seen" in text and "undefined" not in text for text in tooltips.values())
+    assert chromium.console_errors() == []

@@ -9,10 +9,11 @@ from tetrarchia_env.notation import Snapshot
 PLACES = sorted((*BOARD.names, *BOARD.zones, *BOARD.regions), key=len, reverse=True)  # a name may contain another one
 PLACE = re.compile(rf"\b({'|'.join(map(re.escape, PLACES))})\b")
 COST = re.compile(r" \(\d+ IP\)")
+MESSAGE = re.compile(r"\w+ says \d+")  # R14.7: every Emperor hears it
 
 
 def known_lines(lines: Iterable[str], view: Snapshot) -> tuple[str, ...]:
-    """Return the lines that an Emperor knows: about himself, and those that name only places in his view; all after the end.
+    """Return the lines that an Emperor knows: about himself, messages, and those that name only places in his view; all after the end.
 
     Args:
         lines: The events of an action.
@@ -24,7 +25,7 @@ def known_lines(lines: Iterable[str], view: Snapshot) -> tuple[str, ...]:
     known = []
     for line in lines:
         places = set(PLACE.findall(line))
-        if emperor and line.startswith(emperor):
+        if (emperor and line.startswith(emperor)) or MESSAGE.fullmatch(line):
             known.append(line)
         elif places and places <= seen:
             known.append(COST.sub("", line))

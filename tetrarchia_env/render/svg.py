@@ -105,12 +105,12 @@ def unseen(snapshot: Snapshot) -> Iterable[Part]:
         if not memory:
             continue
         if memory["token"]:
-            yield _put(name, _faded(token(memory["token"])), "remembered", memory["token"])
+            yield _put(name, _faded(token(memory["token"])), "remembered token", memory["token"])
         if memory["army"]:
             origin, kind = memory["army"]
-            yield _put(name, _faded(army(kind, origin)), "remembered", kind, STAND)
+            yield _put(name, _faded(army(kind, origin)), "remembered army", kind, STAND)
         for one in memory["figures"]:
-            yield _put(name, _faded(figure(one)), "remembered", one, STAND)
+            yield _put(name, _faded(figure(one)), "remembered figure", one, STAND)
         yield _put(name, age_label(memory["age"]), "age", str(memory["age"]))
 
 

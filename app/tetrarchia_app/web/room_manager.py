@@ -185,6 +185,8 @@ class RoomManager:
         """
         if len(self.rooms) >= self.limits.rooms:
             raise TetrarchiaError(f"the server already has {self.limits.rooms} rooms: try again later")
+        if game.local.message_tokens:
+            raise TetrarchiaError(f"message_tokens must be 0 in the browser; got {game.local.message_tokens}")
         for emperor in emperors:
             if emperor not in HUMANS:
                 self.check_agent(emperor, game)

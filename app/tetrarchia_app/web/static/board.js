@@ -24,7 +24,7 @@ export function draw(view, previous) {
 
 // Scroll an enlarged map to what has changed or, while the player chooses, to the acting figure, which is drawn last.
 export function scrollToAction() {
-  const figure = [...viewport.querySelectorAll(".figure")].at(-1);
+  const figure = [...viewport.querySelectorAll(".figure:not(.remembered)")].at(-1);
   const piece = targets.length ? figure : viewport.querySelector(".fresh") ?? figure;
   if (!piece || !viewport.classList.contains("large")) return;
   const {x, y} = center(piece), shown = center(viewport);
@@ -95,7 +95,7 @@ export function showChains(combat) {
 
 // Arrows from the acting figure, or from the fleet that sails, to the places of the suggested actions; a ring for actions on the own space.
 export function showAdvice(actions, choices) {
-  const figure = [...viewport.querySelectorAll(".figure")].at(-1)?.dataset.space;
+  const figure = [...viewport.querySelectorAll(".figure:not(.remembered)")].at(-1)?.dataset.space;
   byId("advice").replaceChildren(...actions.flatMap(({action}, index) => {
     const place = choices.find((choice) => choice.action === action)?.place;
     const start = action.startsWith("sail ") ? action.split(" ")[1] : action.startsWith("fleet ") || action.startsWith("enter ") ? null : figure;

@@ -10,6 +10,7 @@ const PIECES = { // by data-kind
   fleet: "Roman fleet: Emperors move along the coasts of this zone for 1 IP",
   pirates: "Pirates: no fleet may enter this zone",
   dux: "The Dux: led by the Emperor whose turn it is",
+  hidden: "Out of your view",
 };
 const REACH = 26, TOUCH_MS = 4000; // in units of the map; how long a touched tooltip stays
 const viewport = byId("view"), tooltip = byId("tooltip");
@@ -53,7 +54,12 @@ function placeLines(place) {
   return [about, ...pieces.map((piece) => pieceLine(piece, next))];
 }
 
-function pieceLine({dataset: {kind}, classList, textContent}, next) {
+function pieceLine(piece, next) {
+  if (piece.classList.contains("age")) return piece.dataset.kind === "0" ? "Seen in this turn" : `Seen ${piece.dataset.kind} turns ago`;
+  return piece.classList.contains("remembered") ? `Seen last: ${describe(piece, next)}` : describe(piece, next);
+}
+
+function describe({dataset: {kind}, classList, textContent}, next) {
   if (pageData.emperors.includes(kind)) return classList.contains("figure") ? capitalize(kind) : `Token of ${capitalize(kind)}`;
   const goal = classList.contains("army") && kind !== "rebel" ? next?.[textContent.trim()] : null;
   return PIECES[kind] + (goal ? `; next: ${goal}` : "");
