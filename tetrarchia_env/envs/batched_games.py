@@ -362,9 +362,10 @@ class BatchedGames:
         return to_act
 
 
-def rule_sets(rules: Sequence[Mapping[str, Any]] | None, **arguments: Any) -> list[Options]:
-    """Return the options of each set of rules, which override the arguments."""
-    return [Options.of(**{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
+def rule_sets(rules: Sequence[Mapping[str, Any]] | None, *arguments: Any) -> list[Options]:
+    """Return the options of each set of rules, which override the arguments: values of all fields of `Options`, in their order."""
+    defaults = dict(zip(Options.__dataclass_fields__, arguments, strict=True))
+    return [Options.of(**{**defaults, **rule}) for rule in ([{}] if rules is None else rules)]
 
 
 def _check_num_envs(num_envs: object, rules: int) -> None:

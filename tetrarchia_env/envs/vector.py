@@ -98,18 +98,7 @@ class TetrarchiaVector(VectorEnv):
     ) -> None:
         self.batched = BatchedGames(
             num_envs,
-            rule_sets(
-                rules,
-                level=level,
-                variants=variants,
-                modules=modules,
-                scenario=scenario,
-                fixed_setup=fixed_setup,
-                revolts=revolts,
-                secured=secured,
-                task=task,
-                max_turns=max_turns,
-            ),
+            rule_sets(rules, level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
             actions=actions,
             initial_states=initial_states,
             initial_state_share=initial_state_share,
