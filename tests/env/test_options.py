@@ -115,14 +115,6 @@ def test_order_and_repetition_of_names_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"level": "4210"}, {"level": ["4211"]}, {"variants": VARIANTS[:1]}, {"modules": MODULES}, {"fixed_setup": True}, {"max_turns": 1}],
-)
-def test_options_with_different_rules_are_not_equal(changes: dict[str, Any]) -> None:
-    assert Options(**changes) != Options()
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         {},

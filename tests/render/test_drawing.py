@@ -151,21 +151,6 @@ def test_ground_shows_the_whole_board() -> None:
         assert len(arrows) == np.count_nonzero(BOARD.next_step[row] >= 0)
 
 
-def test_ground_names_every_space_zone_and_region() -> None:
-    texts = " ".join(texts_of(document(ground(), 1200)))
-    for name in (*NAMES, *BOARD.zones, *BOARD.regions):
-        assert name in texts
-
-
-def test_panel_shows_the_state_of_the_game() -> None:
-    texts = texts_of(draw_svg(POSITIONS["everything"], story=STORY, dice="IV 3, III"))
-    for phrase in ("Turn 9", "Roman phase", "4 IP", "1 of 6", "IV 3, III", "Galerius must move on", STORY[0], "\N{MINUS SIGN}2", "ACHAEA"):
-        assert phrase in texts
-    assert "THE EMPIRE IS SAVED" in texts_of(draw_svg(POSITIONS["won"]))
-    assert "ROME HAS FALLEN" in texts_of(draw_svg(POSITIONS["lost"]))
-    assert "decides" in texts_of(draw_svg(POSITIONS["block"]))
-
-
 @pytest.mark.parametrize("outcome", ["won", "rome fell", "reserve empty", "truncated"])
 def test_finished_game_has_no_active_emperor(outcome: str) -> None:
     assert not elements_of_class(draw_svg(changed(outcome=outcome, phase="over")), "active")

@@ -26,11 +26,6 @@ SMALL = {"num_envs": 16, "n_steps": 8, "minibatch_size": 64, "node_dim": 8, "rea
 CURRICULUM = {"curriculum": True, "revolts": [0, 3, 6], "secured": [0, 4, 5]}
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def small(preset: str, **changes: object) -> TrainConfig:
     return read_preset(preset).with_overrides(SMALL | {"total_timesteps": 16 * 8 * 6} | changes)
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("yaml")
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_train.config import PRESETS, TrainConfig, read_options, read_preset
+from tetrarchia_train.config import TrainConfig, read_options, read_preset
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefghi", "bcdefghij", strict=True)
@@ -55,8 +55,3 @@ def test_the_error_names_an_unreadable_file(tmp_path: Path) -> None:
     for name, words in (("large.yaml", "larger than 1 MB"), ("bytes.yaml", "utf-8")):
         with pytest.raises(TetrarchiaError, match=rf"{name} cannot be read \(.*{words}"):
             read_preset(str(tmp_path / name))
-
-
-def test_shipped_presets_are_valid() -> None:
-    for preset in PRESETS.glob("*.yaml"):
-        assert isinstance(read_preset(preset.stem), TrainConfig)
