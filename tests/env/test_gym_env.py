@@ -1,7 +1,5 @@
 """The Gymnasium API (one player for all four Emperors), and the registries and arguments of all APIs."""
 
-import copy
-import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -152,20 +150,6 @@ def test_same_seed_gives_the_same_sequence_of_games() -> None:
     games = three()
     assert three() == games
     assert (len(set(games)), games[0]) == (3, aec.position.tobytes())
-
-
-@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaEnv.clone])
-def test_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], TetrarchiaEnv]) -> None:
-    env = started_env(variants=VARIANTS, modules=MODULES)
-    twin, before = copier(env), env.position.tobytes()
-    chooser, actions = random.Random(5), []
-    for _ in range(30):
-        actions.append(chooser.choice(twin.legal_actions()))
-        twin.step(actions[-1])
-    assert env.position.tobytes() == before
-    for action in actions:
-        env.step(action)
-    assert env.position.tobytes() == twin.position.tobytes()
 
 
 # All APIs: registries and arguments

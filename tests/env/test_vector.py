@@ -79,14 +79,6 @@ def test_invalid_seeds_are_refused() -> None:
             many.reset(seed=wrong)
 
 
-def test_every_level_of_a_list_is_drawn() -> None:
-    many = vector_of(Options(level=["4200", "4211", "5322"]), 300)
-    many.reset(seed=1)
-    levels, counts = np.unique(many.batched.games["level"], axis=0, return_counts=True)
-    assert levels.tolist() == [[4, 2, 0, 0], [4, 2, 1, 1], [5, 3, 2, 2]]
-    assert counts.min() > 60
-
-
 def test_games_begin_from_initial_states_with_new_dice() -> None:
     start = snapshot(position(tokens={"LIBYA": "maximian", "PERSIA": "galerius"}))
     many = vector_of(Options(), 200, initial_states=[start], initial_state_share=0.5)
@@ -144,17 +136,6 @@ def test_initial_state_that_is_finished_or_needs_more_actions_is_refused() -> No
     rich, _ = batch.new_games(Options(variants=VARIANTS), 1)
     with pytest.raises(ValueError, match="needs actions"):
         tetrarchia_v0.vector_env(2, actions="base", initial_states=[snapshot(rich)])
-
-
-def test_illegal_action_leaves_all_games_unchanged() -> None:
-    many = vector_of(Options(), 3)
-    seen, _ = many.reset(seed=1)
-    before = many.batched.games.tobytes() + many.batched.episodes.tobytes()
-    actions = choose(seen["action_mask"], 0)
-    actions[1] = 0
-    with pytest.raises(ValueError, match="action 0 is not legal in game 1"):
-        many.step(actions)
-    assert many.batched.games.tobytes() + many.batched.episodes.tobytes() == before
 
 
 def test_copies_and_pickles_continue_identically() -> None:

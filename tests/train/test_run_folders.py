@@ -178,7 +178,7 @@ def test_an_incomplete_last_point_of_the_curve_is_dropped(finished: Path, torn: 
 @pytest.mark.parametrize("command", ["train", "resume"])
 def test_a_run_continues_after_a_kill_while_the_clone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
-    config = tiny(expert="greedy", total_timesteps=128)
+    config = tiny(expert="greedy", num_demonstrations=100, total_timesteps=128)
     whole_run.train(config, "first", stop_after="bc")
     whole = load_checkpoint(tmp_path / "runs/first/bc").card["weights_sha256"]
     (tmp_path / "runs/first/bc/card.json").unlink()

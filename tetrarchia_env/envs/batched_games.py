@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, draw_lineup, set_ups
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
+from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
@@ -313,7 +313,7 @@ class BatchedGames:
             arrays["partners"] = self.partners.records  # what the agents remember themselves is not included
         if self.local and self.local.last_seen:
             arrays["local"] = self.local.records
-        return {name: _bytes(array).copy() for name, array in arrays.items()}
+        return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
         """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
@@ -322,7 +322,7 @@ class BatchedGames:
         check_limits(episodes, EPISODE_RANGES, "episodes")
         if batch.is_over(games).any():
             raise TetrarchiaError("games: one of them is over")
-        if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():
+        if self.masks.shape[1] < ACTIONS and any(options_of(game).needs_all_actions for game in games):
             raise TetrarchiaError("games: one of them needs actions that actions='base' does not include")
         records = None
         if self.partners is not None:
@@ -382,10 +382,6 @@ def _num_actions(actions: str, rules: Sequence[Options]) -> int:
         if actions == "base" and options.needs_all_actions:
             raise TetrarchiaError(f"actions='base' does not include the actions of {', '.join([*options.variants, *options.modules])}")
     return BASE_ACTIONS if actions == "base" else ACTIONS
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return array.view(np.uint8).reshape(len(array), -1)
 
 
 @jit
