@@ -16,6 +16,7 @@ import numpy as np
 from msgspec.structs import asdict, astuple
 
 from tetrarchia_agents import make_agent
+from tetrarchia_agents.partners import load_partners
 from tetrarchia_env import batch, variants
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, PACKAGED, PICTURE, SPACES, BoardFile, read
 from tetrarchia_env.constants import MODULES, VARIANTS
@@ -73,7 +74,7 @@ def pages(folder: Path = DOCS) -> dict[str, str]:
         "performance.md": performance_tables(),
         "training.md": {"presets": preset_table()},
         "observation.md": {"layout": layout_table()},
-        "agents.md": {"features": feature_table()},
+        "agents.md": {"features": feature_table(), "partners": partner_table()},
         "board.md": {
             "facts": facts_table(board_file),
             "spaces": spaces_table(board_file),
@@ -224,6 +225,12 @@ def formatted(value: float) -> str:
 
 
 # --- observation.md and agents.md ---
+
+
+def partner_table() -> str:
+    """Return the table of the partners on the page about agents."""
+    rows = ([f"`{name}`", partner.split, partner.description] for name, partner in load_partners().items())
+    return markdown(["partner", "split", "how it plays"], rows)
 
 
 def layout_table() -> str:

@@ -78,6 +78,12 @@ AGENTS = {
                 "device": "of the network: cpu, cuda, or auto",
             },
         ),
+        AgentType(
+            "partner",
+            "a fixed teammate with a style of its own, for ad hoc teamwork",
+            "tetrarchia_agents.partners:PartnerAgent",
+            {"name": "an entry of partners.toml, such as pacifist"},
+        ),
     )
 }
 

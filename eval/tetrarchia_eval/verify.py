@@ -1,16 +1,18 @@
-"""Verification that results reproduce: the first games of result files are played again and compared in everything but time."""
+"""Verification that results reproduce: games of result files are played again and compared in everything but time."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from math import lgamma
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace as replace_entries
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.arena import Progress
-from tetrarchia_eval.match import GameLine
+from tetrarchia_eval.match import GameLine, MatchSpec
 from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import AgentCache, play_chunk
 
@@ -18,6 +20,7 @@ DEFAULT_GAMES = 20  # at each level
 MAX_LEVELS_FACTOR = 12  # a file has at most this many times as many games verified
 SECONDS_PER_GAME = 3.0  # a file has games verified until they took this long, times the number of games, when first played
 MIN_GAMES = 2
+MAX_CHUNK_GAMES = 256  # games played together
 COMPARED = tuple(name for name in GameLine.__struct_fields__ if name != "seconds")
 
 
@@ -26,78 +29,94 @@ class Verdict:
     """The verification of one file."""
 
     games: int = 0  # played again
+    total: int = 0  # in the file
     difference: str = ""  # empty if everything agrees
     is_updated: bool = False  # the file received the agents' present fingerprints
 
 
 @dataclass(frozen=True)
 class Verification:
-    """A result file and the games to play again, or the reason why it cannot be read."""
+    """A result file and the indexes of the games to play again, or the reason why it cannot be read."""
 
     path: Path
     file: ResultFile | None
-    chunks: Sequence[range] = ()
+    indexes: Sequence[int] = ()
     damage: str = ""
 
-    @property
-    def games(self) -> int:
-        """The number of games to play."""
-        return sum(map(len, self.chunks))
 
+def plan_verification(paths: Sequence[Path], rng: np.random.Generator, games: int | None = DEFAULT_GAMES) -> list[Verification]:
+    """Read result files and choose the games to play again.
 
-def plan_verification(folder: str | os.PathLike[str], games: int = DEFAULT_GAMES) -> list[Verification]:
-    """Read every result file below a folder and choose the games to play again.
+    Args:
+        paths: Result files, or folders that contain some at any depth.
+        rng: Draws the games.
+        games: Games at each level; `None`: all.
 
     Raises:
         TetrarchiaError: If there is no file.
     """
+    files = [file for path in paths for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
     found = []
-    for path in sorted(Path(folder).rglob("*.jsonl")):
+    for path in files:
         try:
             file = ResultFile.load(path, unfinished_ok=True)
-            found.append(Verification(path, file, games_to_verify(file, games)))
+            found.append(Verification(path, file, range(len(file.games)) if games is None else draw_games(file, games, rng)))
         except TetrarchiaError as error:
             found.append(Verification(path, None, damage=str(error)))
     if not found:
-        raise TetrarchiaError(f"verify: there is no result file below {os.fspath(folder)}")
+        raise TetrarchiaError(f"verify: there is no result file below {', '.join(map(str, paths))}")
     return found
 
 
-def games_to_verify(file: ResultFile, games: int) -> list[range]:
-    """Return the first games of each level; fewer of slow agents and of files with many levels."""
+def draw_games(file: ResultFile, games: int, rng: np.random.Generator) -> list[int]:
+    """Draw games of each level without replacement; fewer of slow agents and of files with many levels."""
     spec = file.spec
-    per_level = min(spec.games, games, max(1, MAX_LEVELS_FACTOR * games // len(spec.levels)))
-    counts, seconds = [0] * len(spec.levels), 0.0
-    for number in range(per_level * len(spec.levels)):
-        place, level = divmod(number, len(spec.levels))
-        index = level * spec.games + place
-        if index >= len(file.games) or (number >= MIN_GAMES and seconds > SECONDS_PER_GAME * games):
-            continue
-        counts[level] += 1
+    per_level = max(1, min(games, MAX_LEVELS_FACTOR * games // len(spec.levels)))
+    levels = [list(indexes) for _, indexes in groupby(range(len(file.games)), key=lambda index: index // spec.games)]
+    drawn = [rng.permutation(indexes)[:per_level].tolist() for indexes in levels]
+    in_turn = [indexes[place] for place in range(per_level) for indexes in drawn if place < len(indexes)]
+    kept: list[int] = []
+    seconds = 0.0
+    for index in in_turn:
+        if len(kept) >= MIN_GAMES and seconds > SECONDS_PER_GAME * games:
+            break
+        kept.append(index)
         seconds += sum(file.games[index].seconds)
-    return [range(level * spec.games, level * spec.games + count) for level, count in enumerate(counts) if count]
+    return sorted(kept)
 
 
-def verify_file(planned: Verification, agents: AgentCache, progress: Progress) -> Verdict:
-    """Play the chosen games again; if all agree, write the agents' present fingerprints into the file."""
+def verify_file(planned: Verification, agents: AgentCache, progress: Progress, update: bool = False) -> Verdict:
+    """Check the agents' fingerprints and play the chosen games again.
+
+    Args:
+        planned: The file and its games.
+        agents: Agents created before.
+        progress: Called with games as they finish.
+        update: Whether to accept other fingerprints and, if all games agree, to write the present ones into the file.
+    """
     file = planned.file
     if file is None:
         return Verdict(difference=planned.damage)
+    total = len(file.games)
     try:
-        if difference := _first_difference(file, planned.chunks, agents, progress):
-            return Verdict(planned.games, difference)
         present = {name: agents.fingerprint(name) for name in file.spec.fingerprints}
-        if present != file.spec.fingerprints:
+        changed = [name for name, digest in file.spec.fingerprints.items() if present[name] != digest]
+        if changed and not update:
+            name = changed[0]
+            reason = f"agent {name} has the fingerprint {present[name]}, not {file.spec.fingerprints[name]}"
+            return Verdict(0, total, f"{planned.path}: {reason}: its weights, options or actions are different")
+        if difference := _first_difference(file, planned.indexes, agents, progress):
+            return Verdict(len(planned.indexes), total, difference)
+        if changed:
             with file.appending():
                 file.replace_spec(replace_entries(file.spec, fingerprints=present))
-            return Verdict(planned.games, is_updated=True)
-        return Verdict(planned.games)
+        return Verdict(len(planned.indexes), total, is_updated=bool(changed))
     except TetrarchiaError as error:  # an agent that cannot be created, or a file that another process is writing
-        return Verdict(difference=f"{planned.path}: {error}" if str(planned.path) not in str(error) else str(error))
+        return Verdict(0, total, f"{planned.path}: {error}" if str(planned.path) not in str(error) else str(error))
 
 
-def _first_difference(file: ResultFile, chunks: Sequence[range], agents: AgentCache, progress: Progress) -> str:
-    for chunk in chunks:
+def _first_difference(file: ResultFile, indexes: Sequence[int], agents: AgentCache, progress: Progress) -> str:
+    for chunk in _chunks(file.spec, indexes):
         games = play_chunk(file.spec, agents.team(file.spec.agents), chunk)
         progress(games)
         for index, now in zip(chunk, games, strict=True):
@@ -106,9 +125,32 @@ def _first_difference(file: ResultFile, chunks: Sequence[range], agents: AgentCa
     return ""
 
 
+def _chunks(spec: MatchSpec, indexes: Sequence[int]) -> list[Sequence[int]]:
+    """Return the indexes in parts of one level each."""
+    levels = [list(part) for _, part in groupby(indexes, key=lambda index: index // spec.games)]
+    return [part[start : start + MAX_CHUNK_GAMES] for part in levels for start in range(0, len(part), MAX_CHUNK_GAMES)]
+
+
 def differing_entries(before: GameResult, now: GameResult) -> str:
     """Return the entries that differ, apart from the time taken; empty if the games agree."""
     if replace(before, seconds=now.seconds) == now:
         return ""
     pairs = ((name, getattr(before, name), getattr(now, name)) for name in COMPARED)
     return ", ".join(f"{name} was {old}, now {new}" for name, old, new in pairs if old != new)
+
+
+def detection_probability(total: int, played: int, false_share: float) -> float:
+    """Return the probability that a random sample contains a false game.
+
+    Args:
+        total: Games of the file.
+        played: Games of the sample, drawn without replacement.
+        false_share: Share of the file's games that are false; at least one game is.
+
+    >>> round(detection_probability(1000, 60, 0.05), 3)
+    0.957
+    """
+    true = total - max(1, round(false_share * total))
+    if played > true:
+        return 1.0
+    return float(1 - np.exp(lgamma(true + 1) - lgamma(true - played + 1) - lgamma(total + 1) + lgamma(total - played + 1)))

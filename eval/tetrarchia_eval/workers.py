@@ -99,10 +99,10 @@ class ThisProcess:
             play_chunk(short, self._agents.team(spec.agents), range(1))
 
 
-def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: range) -> list[GameResult]:
+def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: Sequence[int]) -> list[GameResult]:
     """Play the games with these indexes, all at one level."""
-    level, first_seed = spec.job(chunk.start)
-    return play_games(spec.options(level), team, range(first_seed, first_seed + len(chunk)), spec.seed)
+    level, _ = spec.job(chunk[0])
+    return play_games(spec.options(level), team, [spec.job(index)[1] for index in chunk], spec.seed)
 
 
 class ProcessPool:

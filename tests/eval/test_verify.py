@@ -1,9 +1,11 @@
-"""Tests of `tetrarchia eval --verify`, which replays and compares results."""
+"""Tests of `tetrarchia verify`, which plays games of result files again and compares."""
 
 import sys
 from dataclasses import dataclass, replace
+from math import comb
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec.structs import replace as replace_entries
 
@@ -13,7 +15,7 @@ from tetrarchia_env.batch import Games, Masks
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.match import game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
-from tetrarchia_eval.verify import differing_entries, games_to_verify
+from tetrarchia_eval.verify import detection_probability, differing_entries, draw_games
 
 SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 OLD = "0123456789ab"
@@ -29,45 +31,76 @@ class Changed(Agent):
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a result file with an outdated fingerprint."""
+    """Return a result file."""
     path = tmp_path / "main/random.jsonl"
     path.parent.mkdir()
-    played = play_match(SPEC, path, workers=1)
-    path.write_text(
-        spec_line(replace_entries(SPEC, fingerprints={"random": OLD})) + "".join(map(game_line, played.games)), encoding="utf-8"
-    )
+    play_match(SPEC, path, workers=1)
     return path
 
 
+@pytest.fixture
+def outdated(file: Path) -> Path:
+    """Return a result file with an outdated fingerprint."""
+    games = file.read_text(encoding="utf-8").partition("\n")[2]
+    file.write_text(spec_line(replace_entries(SPEC, fingerprints={"random": OLD})) + games, encoding="utf-8")
+    return file
+
+
 def verify(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["tetrarchia", "eval", "--verify", *words])
+    monkeypatch.setattr(sys, "argv", ["tetrarchia", "verify", *words])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     return int(ended.value.code or 0)
 
 
-def test_reproduced_file_gets_the_current_fingerprints(
+def test_an_honest_file_is_accepted_with_the_probability_of_detection(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    games = file.read_bytes().partition(b"\n")[2]
+    before = file.read_bytes()
     assert verify(monkeypatch, str(file.parents[1]), "--games", "3") == 0
-    assert capsys.readouterr().out == "6 games of 1 files played again; fingerprints updated in 1 files\n"
-    assert load_match(file).spec == SPEC
-    assert file.read_bytes().partition(b"\n")[2] == games
-    assert verify(monkeypatch, str(file.parents[1])) == 0
-    assert capsys.readouterr().out == "12 games of 1 files played again; fingerprints updated in 0 files\n"
+    shown = capsys.readouterr().out
+    assert "6 games of 1 files played again" in shown
+    assert "1% of the games are false is detected with probability 50%" in shown
+    assert verify(monkeypatch, str(file), "--all") == 0
+    shown = capsys.readouterr().out
+    assert "12 games of 1 files played again" in shown
+    assert "probability 100%" in shown
+    assert file.read_bytes() == before
 
 
-def test_difference_is_reported_and_the_file_is_not_changed(
+def test_another_fingerprint_is_refused_unless_updates_are_asked_for(outdated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = outdated.read_bytes()
+    assert verify(monkeypatch, str(outdated)) == 2
+    assert outdated.read_bytes() == before
+    assert verify(monkeypatch, str(outdated), "--update-fingerprints") == 0
+    assert load_match(outdated).spec == SPEC
+    assert outdated.read_bytes().partition(b"\n")[2] == before.partition(b"\n")[2]
+
+
+def test_a_changed_game_is_found_by_playing_all(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    match = load_match(file)
+    false = replace(match.games[7], turns=match.games[7].turns + 1)
+    file.write_text(spec_line(SPEC) + "".join(map(game_line, [*match.games[:7], false, *match.games[8:]])), encoding="utf-8")
+    assert verify(monkeypatch, str(file), "--all") == 2
+    assert capsys.readouterr().out.startswith(f"{file}: game 7 (level 4211, seed 41) does not reproduce: turns was {false.turns}, now ")
+
+
+def test_other_seeds_are_found(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = file.read_text(encoding="utf-8").replace('"first_seed":40', '"first_seed":41')
+    file.write_text(text, encoding="utf-8")
+    assert verify(monkeypatch, str(file)) == 2
+
+
+def test_an_agent_that_plays_differently_is_reported_and_the_file_is_not_changed(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = file.read_bytes()
     monkeypatch.setitem(AGENTS, "random", AgentType("random", "", f"{__name__}:Changed"))
     assert verify(monkeypatch, str(file.parent)) == 2
+    assert "agent random has the fingerprint" in capsys.readouterr().out
+    assert verify(monkeypatch, str(file.parent), "--update-fingerprints") == 2
     shown = capsys.readouterr()
-    first, last = shown.out.splitlines()
-    assert first.startswith(f"{file}: game 0 (level 4200, seed 40) does not reproduce: ")
-    assert "fingerprints updated in 0 files" in last
+    assert "does not reproduce: " in shown.out
     assert "verify: 1 of 1 files do not reproduce" in shown.err
     assert file.read_bytes() == before
 
@@ -81,23 +114,15 @@ def test_damaged_files_are_reported_and_the_others_verified(
     (file.parent / "nero.jsonl").write_text(unknown + games, encoding="utf-8")
     assert verify(monkeypatch, str(file.parent)) == 2
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"results {file.parent}/damaged.jsonl: line 1 is damaged: it is not JSON"
+    assert lines[0].startswith(f"results {file.parent}/damaged.jsonl: ")
     assert lines[1].startswith(f"{file.parent}/nero.jsonl: unknown agent 'nero'")
     assert load_match(file).spec == SPEC
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none"], "there is no result file below none"),
-        (["none", "--agents", "random"], "verify takes no other option than games; got agents"),
-    ],
-)
-def test_invalid_arguments_are_refused(
-    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("words", [["none"], [".", "--games", "0"], [".", "--seed", "-1"]])
+def test_invalid_arguments_are_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert verify(monkeypatch, *words) == 2
-    assert message in capsys.readouterr().err
 
 
 def synthetic_file(levels: int, games: int, seconds: float) -> ResultFile:
@@ -109,23 +134,32 @@ def synthetic_file(levels: int, games: int, seconds: float) -> ResultFile:
 
 
 @pytest.mark.parametrize(
-    ("levels", "games", "seconds", "asked", "played"),
+    ("levels", "games", "seconds", "asked", "drawn"),
     [
-        (2, 100, 0.0, 20, [range(20), range(100, 120)]),
-        (2, 5, 0.0, 20, [range(5), range(5, 10)]),
-        (1, 100, 20.0, 20, [range(4)]),  # stop after one minute
-        (2, 100, 1000.0, 20, [range(1), range(100, 101)]),  # at least two games
-        (12, 100, 0.0, 1, [range(100 * level, 100 * level + 1) for level in range(12)]),
+        (2, 100, 0.0, 20, [20, 20]),
+        (2, 5, 0.0, 20, [5, 5]),
+        (1, 100, 20.0, 20, [4]),  # stop after one minute
+        (2, 100, 1000.0, 20, [1, 1]),  # at least two games
+        (12, 100, 0.0, 1, [1] * 12),
     ],
 )
-def test_fewer_games_are_verified_for_slow_agents(levels: int, games: int, seconds: float, asked: int, played: list[range]) -> None:
-    assert games_to_verify(synthetic_file(levels, games, seconds), asked) == played
+def test_fewer_games_of_slow_agents_are_drawn(levels: int, games: int, seconds: float, asked: int, drawn: list[int]) -> None:
+    indexes = draw_games(synthetic_file(levels, games, seconds), asked, np.random.default_rng(1))
+    assert len(set(indexes)) == len(indexes)
+    assert [sum(index // games == level for index in indexes) for level in range(levels)] == drawn
 
 
-def test_only_played_games_of_an_unfinished_file_are_verified() -> None:
+def test_only_played_games_of_an_unfinished_file_are_drawn() -> None:
     file = synthetic_file(2, 100, 0.0)
     del file.games[103:]
-    assert games_to_verify(file, 20) == [range(20), range(100, 103)]
+    assert {100, 101, 102} == {index for index in draw_games(file, 20, np.random.default_rng(1)) if index >= 100}
+
+
+@pytest.mark.parametrize(("total", "played", "share"), [(50, 10, 0.04), (200, 30, 0.1), (10, 9, 0.5)])
+def test_detection_probability_is_hypergeometric(total: int, played: int, share: float) -> None:
+    false = round(share * total)
+    expected = 1 - comb(total - false, played) / comb(total, played)
+    assert detection_probability(total, played, share) == pytest.approx(expected)
 
 
 def test_durations_are_not_compared() -> None:

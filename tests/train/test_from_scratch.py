@@ -73,15 +73,16 @@ def test_a_resumed_run_equals_an_uninterrupted_run(preset: str, changes: dict[st
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
 
 
-def test_weight_of_borders_is_annealed() -> None:
-    learner = Learner(small("scratch-shared"))
+def test_reward_per_border_falls_to_its_final_value_in_the_given_fraction_of_the_run() -> None:
+    learner = Learner(small("scratch-shared", final_border_coef=0.2, border_fraction=0.5))
     assert isinstance(learner.reward, BordersReward)
-    assert learner.reward.border == 1.0
 
+    paid = []
     for _ in range(6):
         learner.train_iteration()
+        paid.append(learner.reward.border)
 
-    assert 0.2 < learner.reward.border < 0.4
+    assert paid == pytest.approx([1.0, 1 - 0.8 / 3, 1 - 1.6 / 3, 0.2, 0.2, 0.2])
 
 
 def test_task_sets_the_games_and_the_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

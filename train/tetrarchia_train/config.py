@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef"),
+    *("border_coef", "final_border_coef", "border_fraction"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -52,7 +52,8 @@ Count = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 BatchSize = Annotated[int, Meta(ge=1, le=2**20)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Coefficient = Annotated[float, Meta(ge=0, le=UNBOUNDED)]
-Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward requires
+PositiveFraction = Annotated[float, Meta(ge=1e-9, le=1)]
+Discount = PositiveFraction  # above 0, as ShapedReward requires
 Positive = Annotated[float, Meta(ge=1e-9, le=UNBOUNDED)]
 RULE_LIST = describe("a list of rule sets such as [{variants: [imperivm]}]")
 RuleSets = Annotated[tuple[Annotated[dict[str, Any], RULE_LIST], ...], Meta(min_length=1), RULE_LIST]
@@ -158,6 +159,7 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
+    border_fraction: Annotated[PositiveFraction, _ppo("Fraction of the run after which the reward per border is final.")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000

@@ -53,6 +53,7 @@ class SearchBuffers(NamedTuple):
     end_values: NDArray[np.float64]
     spare: Games  # at STRUCK, TRIED, WON_OR_LOST
     mask: Masks
+    allowed: Masks  # the actions that may be planned, whatever is legal
 
 
 def new_search_buffers() -> SearchBuffers:
@@ -70,6 +71,7 @@ def new_search_buffers() -> SearchBuffers:
         np.zeros(MAX_ENDS),
         np.zeros(3, GAME),
         np.zeros(ACTIONS, np.int8),
+        np.ones(ACTIONS, np.int8),
     )
 
 
@@ -124,7 +126,7 @@ def expand(buffers: SearchBuffers, j: int, children: int, ends: int, weights: We
     mask = buffers.mask
     legal(game, mask)
     for action in range(num_action_ids(game)):
-        if mask[action]:
+        if mask[action] and buffers.allowed[action]:
             first = first_action(buffers, j, action)
             if action == a.END:
                 ends = add_end(buffers, ends, buffers.beam, j, first, NO_ACTION, value_of_ending(buffers, j, weights))

@@ -102,7 +102,7 @@ def eval_(
             rich_help_panel=PLAYERS,
         ),
     ] = False,
-    games: Annotated[int | None, typer.Option(help="Games per level; default: 100, or 20 with --verify", rich_help_panel=GAMES)] = None,
+    games: Annotated[int, typer.Option(help="Games per level", rich_help_panel=GAMES)] = DEFAULT_GAMES,
     seed: Annotated[int, typer.Option(help="Seed of the first game; the others follow", rich_help_panel=GAMES)] = 0,
     agents_seed: Annotated[int, typer.Option(help="Seed of the agents' own random choices", rich_help_panel=GAMES)] = 0,
     workers: Annotated[
@@ -128,10 +128,6 @@ def eval_(
         Path | None,
         typer.Option(help="Play nothing; fill docs/results.md (or --out) from the results in this folder", rich_help_panel=OUTPUT),
     ] = None,
-    verify: Annotated[
-        Path | None,
-        typer.Option(help="Play some games of this folder's results again and compare", rich_help_panel=OUTPUT, metavar="FOLDER"),
-    ] = None,
 ) -> None:
     """Play many seeded games and show win rates with intervals; compare agents on the same seeds.
 
@@ -146,10 +142,6 @@ def eval_(
 
         write_report(report, out or DEFAULT_PAGE)
         print(f"written: {printable(out or DEFAULT_PAGE)}")
-        return
-    if verify is not None:
-        _check_only(given, {"verify", "games"}, "verify")
-        _verify(verify, games)
         return
 
     from tetrarchia_eval.arena import Arena, match_spec
@@ -186,7 +178,7 @@ def eval_(
     specs = {
         name: match_spec(
             team,
-            DEFAULT_GAMES if games is None else games,
+            games,
             players=players,
             levels=() if level is None else parse_levels(level),
             first_seed=seed,
@@ -325,21 +317,3 @@ def _result_paths(specs: "Mapping[str, MatchSpec]", out: Path | None, has_folder
             raise TetrarchiaError(f"out: {owners[path]} and {name} have the same file {path}: use different folders")
         paths[name], owners[path] = path, name
     return paths
-
-
-def _verify(folder: Path, games: int | None) -> None:
-    """Verify that the results below a folder reproduce."""
-    from tetrarchia_eval import verify
-    from tetrarchia_eval.console import show_progress
-    from tetrarchia_eval.workers import AgentCache
-
-    planned, cache = verify.plan_verification(folder, verify.DEFAULT_GAMES if games is None else games), AgentCache()
-    with show_progress(sum(one.games for one in planned)) as progress_of:
-        verdicts = [verify.verify_file(one, cache, progress_of(str(one.path))) for one in planned]
-    differences = [verdict.difference for verdict in verdicts if verdict.difference]
-    for difference in differences:
-        print(printable(difference))
-    played, updated = sum(verdict.games for verdict in verdicts), sum(verdict.is_updated for verdict in verdicts)
-    print(f"{played:,} games of {len(verdicts)} files played again; fingerprints updated in {updated} files")
-    if differences:
-        raise TetrarchiaError(f"verify: {len(differences)} of {len(verdicts)} files do not reproduce")
