@@ -131,13 +131,6 @@ def test_damaged_json_is_refused(tmp_path: Path, data: bytes, word: str) -> None
     assert word in sentence
 
 
-@pytest.mark.parametrize("part", [0.1, 0.5, 0.9, 0.99])
-def test_a_truncated_file_is_refused(file: Path, part: float) -> None:
-    data = file.read_bytes()
-    file.write_bytes(data[: int(part * len(data))])
-    assert "JSON" in refusal(file)
-
-
 @pytest.mark.parametrize("entry", ["format", "environment", "arguments", "seed", "actions", "final"])
 def test_a_missing_entry_is_refused(file: Path, entry: str) -> None:
     change(file, lambda content: content.pop(entry))

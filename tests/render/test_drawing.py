@@ -104,26 +104,9 @@ def test_token_is_drawn_in_its_space(kind: str) -> None:
         assert pieces(changed(tokens={name: kind})) == {("token", kind, name)}
 
 
-@pytest.mark.parametrize("emperor", EMPERORS)
-def test_emperor_is_drawn_in_his_space(emperor: str) -> None:
-    assert pieces(changed(emperors=dict.fromkeys(EMPERORS) | {emperor: "ASIA"})) == {("figure", emperor, "ASIA")}
-
-
 @pytest.mark.parametrize(("dux", "seen"), [("ASIA", {("figure", "dux", "ASIA")}), ("available", set()), ("gone", set()), (None, set())])
 def test_dux_is_drawn_only_when_on_the_board(dux: str | None, seen: set[tuple[str, str, str]]) -> None:
     assert pieces(changed(dux=dux)) == seen
-
-
-@pytest.mark.parametrize("kind", ["army", "goths", "rebel"])
-def test_army_is_drawn_in_its_space(kind: str) -> None:
-    assert pieces(changed(armies=[["SARMATIA", "IV", kind]])) == {("army", kind, "SARMATIA")}
-
-
-@pytest.mark.parametrize("zone", BOARD.zones)
-def test_ships_are_drawn_in_their_zone(zone: str) -> None:
-    assert pieces(changed(fleets=[zone])) == {("ship", "fleet", zone)}
-    assert pieces(changed(pirates=zone)) == {("ship", "pirates", zone)}
-    assert pieces(changed(pirates="gone")) == set()
 
 
 def elements_of_class(svg: str, name: str) -> list[dict[str, str]]:

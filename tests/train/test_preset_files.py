@@ -18,7 +18,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (BOMB, r"is not valid YAML: aliases such as \*a are not allowed"),
+        (BOMB, "is not valid YAML: aliases such as *a are not allowed"),
         ("[" * 100_000, "is not valid YAML: it is nested too deeply"),
         ("rules: " + "{a: " * 5_000, "is not valid YAML: it is nested too deeply"),
         ("- " * 5_000, "is not valid YAML: it is nested too deeply"),
@@ -37,13 +37,32 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("node_dim: 4096\nreadout_dim: 4096\nhidden_dim: 4096", "at most 100,000,000 weights"),
         ("encoder_layers: 100000", "encoder_layers must be from 1 to 64"),
         ("x" * 1_000 + ": 1", "unknown training option"),
+        ("learning_rat: 1", "unknown training option 'learning_rat': choose from actions"),
+        ("num_envs: many", "training option num_envs must be an integer from 1 to 1048576; got 'many'"),
+        ("total_timesteps: -5", "training option total_timesteps must be from 1 to"),
+        ("expert_noise: 2", "training option expert_noise must be from 0 to 1; got 2"),
+        ("actions: some", "training option actions must be base or all; got 'some'"),
+        ("levels: ['9999']", "level '9999'"),
+        ("levels: 3.5", "training option levels"),
+        ("levels: []", "training option levels must name at least one level"),
+        ("rules: [dux]", "must be a list of rule sets"),
+        ("rules: [{module: [dux]}]", "unknown argument 'module'"),
+        ("network: deep", "network: kind must be one of gnn, gnn-decoder, mlp; got 'deep'"),
+        ("minibatch_size: 1000", "multiple of minibatch_size"),
+        ("task: last-one", "unknown task 'last-one'"),
+        ("secured: [0, 6]", "secured[1] must be from 0 to 5; got 6"),
+        ("revolts: some", "training option revolts must be numbers separated by commas; got 'some'"),
+        ("curriculum: true", "training option curriculum needs several numbers"),
+        ("[1, 2", "some.yaml is not valid YAML"),
+        ("only text", "some.yaml must be a mapping of options"),
     ],
     ids=lambda value: str(value)[:20],
 )
 def test_invalid_presets_are_refused(text: str, words: str) -> None:
     begun = time.process_time()
-    with pytest.raises(TetrarchiaError, match=words) as refusal:
+    with pytest.raises(TetrarchiaError) as refusal:
         TrainConfig().with_overrides(read_options(text, "some.yaml"))
+    assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 2_000
     assert time.process_time() - begun < 2
