@@ -1,31 +1,47 @@
 """Agents: the protocol, and the one function through which every agent is asked for an action.
 
-`Game`, `tetrarchia_agents.TeamPolicy`, the arena, the terminal and the web server all call `ask`. It decides what an agent
-receives; an agent of another kind (for example one that receives observations instead of game records) needs a branch there
-and nowhere else.
+`Game`, `Partners`, `tetrarchia_agents.TeamPolicy`, the arena, the terminal and the web server all call `ask`. It decides what an
+agent receives: copies of the games, or the observations of the Emperors to act.
 """
 
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.batch import Games, Masks, Seeds, checked_actions, illegal_action_message, rng_states, seed_array
+from tetrarchia_env.batch import (
+    Games,
+    Masks,
+    Seeds,
+    agents_to_act,
+    checked_actions,
+    illegal_action_message,
+    observe_unchecked,
+    rng_states,
+    seed_array,
+)
+from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions, LocalViews
 
 #: One action id per game.
 Actions = NDArray[np.int64]
 #: One number per game, which identifies its environment between calls.
 EnvIds = NDArray[np.int64]
 RngStates = NDArray[np.uint64]
+#: One row per game, as `docs/observation.md` describes it.
+Observations = NDArray[np.float32]
+Needs = Literal["games", "observations"]
 
 
 class Agent(Protocol):
     """Chooses an action for the acting Emperor in each of a batch of games.
 
-    The games are copies whose RNG states (`games["dice"]`) are not those of the real games: an agent cannot see future dice. It may
-    play on in the copies and should take its own randomness from these states, so that the same states give the same actions.
+    An agent receives either games or observations, as `needs` says. Games are copies whose RNG states (`games["dice"]`) are not those
+    of the real games: an agent cannot see future dice. It may play on in the copies and should take its own randomness from these
+    states, so that the same states give the same actions. An agent that needs observations receives the same states by `set_rngs`.
 
     >>> from tetrarchia_env import Game
     >>> class FirstLegalAction(Agent):
@@ -35,6 +51,16 @@ class Agent(Protocol):
     'diocletian places a fleet in ATLANTICVM'
     """
 
+    @property
+    def needs(self) -> Needs:
+        """What `act` receives: "games", the default, or "observations". Usually a class attribute."""
+        return "games"
+
+    @property
+    def local(self) -> LocalOptions | None:
+        """The arguments of local information that the observations must have; `None`, the default, accepts all."""
+        return None
+
     def begin(self, env_ids: EnvIds) -> None:
         """Discard what is remembered of the old games in these environments. Optional; the default does nothing.
 
@@ -43,11 +69,20 @@ class Agent(Protocol):
         """
         return
 
-    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+    def set_rngs(self, rngs: RngStates) -> None:
+        """Receive the RNG states for the next call of `act`. Optional; only called if the agent needs observations.
+
+        Args:
+            rngs: One state per game, which depends on the game's seed, the agents' seed and the number of decisions before.
+        """
+        return
+
+    def act(self, inputs: NDArray[Any], masks: Masks, env_ids: EnvIds, /) -> Actions:
         """Return the id of a legal action for each game.
 
         Args:
-            games: Copies of the running games, an array of `tetrarchia_env.batch.GAME`.
+            inputs: Copies of the running games, an array of `tetrarchia_env.batch.GAME`; or, if the agent needs observations, one row
+                per game: the observation of the Emperor to act.
             masks: One row per game: 1 for each legal action.
             env_ids: One number per game that identifies it between calls until `begin` is called with the same number.
 
@@ -76,8 +111,90 @@ def begin_games(agent: Agent, env_ids: EnvIds) -> None:
         begin(env_ids)
 
 
-def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStates) -> Actions:
-    """Return an agent's checked action for each game; the agent sees only copies, with other dice.
+def needs_games(agent: Agent) -> bool:
+    """Return whether an agent receives whole games, and not observations.
+
+    Raises:
+        TetrarchiaError: The agent declares neither.
+    """
+    needs = getattr(agent, "needs", "games")
+    if needs not in ("games", "observations"):
+        raise TetrarchiaError(f'{type(agent).__name__}.needs must be "games" or "observations"; got {needs!r}')
+    return bool(needs == "games")
+
+
+def check_information(agents: Iterable[Agent], local: LocalOptions, allow_full_information: bool = False) -> None:
+    """Check that agents may play with this information.
+
+    Args:
+        agents: The agents.
+        local: The arguments of local information of the games.
+        allow_full_information: Whether agents that need whole games may play with a view radius, as privileged baselines.
+
+    Raises:
+        TetrarchiaError: An agent needs whole games, or observations with other arguments.
+    """
+    for agent in agents:
+        if not needs_games(agent):
+            trained = getattr(agent, "local", None)
+            if trained is not None and trained != local:
+                raise TetrarchiaError(f"{agent!r} needs observations with {trained.text}; got {local.text}")
+        elif local.view_radius is not None and not allow_full_information:
+            raise TetrarchiaError(
+                f"{agent!r} needs whole games, which view_radius={local.view_radius} hides: use agents that need observations, "
+                "or allow_full_information for a privileged baseline"
+            )
+
+
+class Observer:
+    """The observations of the Emperors to act in several environments, and what all Emperors remember and said there (R14.6, R14.7).
+
+    Args:
+        local: The arguments of local information.
+        num_envs: The number of environments.
+    """
+
+    def __init__(self, local: LocalOptions, num_envs: int) -> None:
+        self._views = None if local.view_radius is None else LocalViews(local, num_envs)
+
+    def update(self, games: Games, env_ids: EnvIds, are_new: NDArray[np.bool_]) -> None:
+        """Let all Emperors remember what they see; call this in each position in which an action is chosen.
+
+        Args:
+            games: The positions.
+            env_ids: The environment of each.
+            are_new: Whether no action was played yet; the set-up is public.
+        """
+        if self._views is None:
+            return
+        views = self._views.select(env_ids)
+        views.begin(games, np.flatnonzero(are_new))
+        views.update(games)
+        self._views.store(env_ids, views)
+
+    def say(self, games: Games, env_ids: EnvIds, actions: Actions) -> None:
+        """Keep the messages among the actions chosen in these positions."""
+        if self._views is not None:
+            views = self._views.select(env_ids)
+            views.say(games, np.arange(len(games)), actions)
+            self._views.store(env_ids, views)
+
+    def observe(self, games: Games, env_ids: EnvIds) -> Observations:
+        """Return the observation of the Emperor to act in each game."""
+        if self._views is None:
+            return observe_unchecked(games, agents_to_act(games))
+        return self._views.select(env_ids).observe(games, agents_to_act(games))
+
+
+def ask(
+    agent: Agent,
+    games: Games,
+    masks: Masks,
+    env_ids: EnvIds,
+    rngs: RngStates,
+    observe: Callable[[], Observations] | None = None,
+) -> Actions:
+    """Return an agent's checked action for each game; the agent sees only copies, with other dice, or observations.
 
     Args:
         agent: The agent that decides.
@@ -85,6 +202,7 @@ def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStat
         masks: The legal actions of each game.
         env_ids: One number per game, see `Agent.act`.
         rngs: The RNG state that replaces each game's own, see `agent_rngs`.
+        observe: Returns the observations of these games, if the agent needs them; by default full observations.
 
     Returns:
         One legal action id per game.
@@ -93,9 +211,15 @@ def ask(agent: Agent, games: Games, masks: Masks, env_ids: EnvIds, rngs: RngStat
         TetrarchiaError: The answer is not one integer per game.
         IllegalActionsError: An action is illegal.
     """
-    copies = games.copy()
-    copies["dice"] = rngs
-    actions = checked_actions(agent.act(copies, masks.copy(), env_ids.copy()), len(games))
+    inputs: NDArray[Any]
+    if needs_games(agent):
+        inputs, known = games.copy(), masks[:, :ACTIONS]  # an agent that receives whole games says nothing (R14.7)
+        inputs["dice"] = rngs
+    else:
+        inputs, known = observe() if observe else observe_unchecked(games, agents_to_act(games)), masks
+        if hasattr(agent, "set_rngs"):
+            agent.set_rngs(rngs.copy())
+    actions = checked_actions(agent.act(inputs, known.copy(), env_ids.copy()), len(games))
     is_legal = (actions >= 0) & (actions < masks.shape[1])
     is_legal &= masks[np.arange(len(games)), np.where(is_legal, actions, 0)] != 0
     if not is_legal.all():

@@ -35,19 +35,20 @@ Rows = NDArray[np.int64]
 Policy = Callable[[Games, Masks, Rows], NDArray[np.int64]]  # an action for each game; the rows say which of all games they are
 
 
-def new_games(options: Options, seeds: Seeds) -> tuple[Games, Masks]:
+def new_games(options: Options, seeds: Seeds, message_tokens: int = 0) -> tuple[Games, Masks]:
     """Return a new game for each seed, at its first decision, and the masks of legal actions.
 
     Args:
         options: The rules of all these games.
         seeds: One seed or one for each game.
+        message_tokens: The number of message tokens (R14.7), by which the masks are longer.
 
     >>> games, masks = new_games(Options(level="4200"), seeds=range(3))
     >>> np.flatnonzero(masks[0])  # a fleet goes to one of three zones
     array([ 8,  9, 10])
     """
     games = np.zeros(np.atleast_1d(np.asarray(seeds, dtype=object)).shape, dtype=GAME)
-    masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
+    masks = np.zeros((len(games), ACTIONS + message_tokens), dtype=np.int8)
     reset(games, options, seeds, masks)
     return games, masks
 
@@ -127,15 +128,15 @@ def step(games: Games, actions: NDArray[np.int64], masks: Masks) -> None:
     illegal = _step(games, chosen, masks)
     if illegal >= 0:
         action = int(chosen[illegal])
-        if 0 <= action < ACTIONS and masks[illegal, action]:
+        if 0 <= action < masks.shape[1] and masks[illegal, action]:
             raise TetrarchiaError(f"action {action} does not belong to the phase of game {illegal}: the masks are not those of these games")
         raise TetrarchiaError(illegal_action_message(action, masks[illegal], f"in game {illegal}"))
 
 
-def legal_masks(games: Games) -> Masks:
-    """Return the mask of legal actions of each game, all zero if it is over."""
+def legal_masks(games: Games, message_tokens: int = 0) -> Masks:
+    """Return the mask of legal actions of each game, all zero if it is over; it is longer by the number of message tokens (R14.7)."""
     games = checked_games(games)
-    masks = np.zeros((len(games), ACTIONS), dtype=np.int8)
+    masks = np.zeros((len(games), ACTIONS + message_tokens), dtype=np.int8)
     _legal(games, masks)
     return masks
 
@@ -383,7 +384,7 @@ def _playout(games: Games, masks: Masks, rngs: NDArray[np.uint64], steps: int) -
 
 @jit
 def _play_randomly(game: GameRecord, mask: Masks, rng: NDArray[np.uint64], steps: int) -> int:
-    ids = ACTIONS if game.variants or game.modules else BASE_ACTIONS  # scanning fewer is faster
+    ids = len(mask) if game.variants or game.modules or len(mask) > ACTIONS else BASE_ACTIONS  # scanning fewer is faster
     for played in range(steps):
         if game.phase == OVER:
             return played

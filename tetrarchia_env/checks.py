@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.engine.actions import ACTIONS
+from tetrarchia_env.engine.actions import ACTIONS, MAX_MESSAGE_TOKENS
 from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.engine.validity import LIMITS, MESSAGES, first_flaw, outside_limits
 from tetrarchia_env.errors import TetrarchiaError
@@ -40,8 +40,11 @@ def checked_games(games: Any) -> NDArray[np.void]:
     return games if games.flags.carray else games.copy()
 
 
-def check_masks(masks: Any, games: int, width: int = ACTIONS) -> None:
-    """Check that there is a writable row of legal actions for each game."""
+def check_masks(masks: Any, games: int, width: int | None = None) -> None:
+    """Check that there is a writable row of legal actions for each game; its width is by default that of all actions."""
+    if width is None:
+        has_messages = isinstance(masks, np.ndarray) and masks.ndim == 2 and ACTIONS < masks.shape[1] <= ACTIONS + MAX_MESSAGE_TOKENS
+        width = masks.shape[1] if has_messages else ACTIONS
     if not isinstance(masks, np.ndarray) or masks.shape != (games, width) or masks.dtype != INT8:
         raise TetrarchiaError(f"masks must be int8 of shape {(games, width)}, one row per game; got {_kind_of(masks)}")
     if not masks.flags.writeable:

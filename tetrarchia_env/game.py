@@ -14,15 +14,15 @@ from tetrarchia_env.agent import Agent, agent_rngs, agent_streams, ask, begin_ga
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import SingleThreadGuard, checked_seed
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.outcome import score
 from tetrarchia_env.engine.state import OUTCOMES, PHASES, RUNNING
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import Piece, narrate_pieces
+from tetrarchia_env.events import Piece, known_lines, narrate_pieces
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions, LocalViews
 from tetrarchia_env.notation import Replay, Snapshot, action_id, action_text, options_of, record_replay
 from tetrarchia_env.options import Options
-from tetrarchia_env.render.frames import Frame
+from tetrarchia_env.render.frames import UNSEEN_ACTION, Frame
 from tetrarchia_env.render.svg import draw_svg
 from tetrarchia_env.render.text import draw_text
 
@@ -35,7 +35,7 @@ class GameState:
 
     Attributes:
         position: the game as an array of one record, as `tetrarchia_env.batch` takes it
-        masks: its legal actions, shape (1, 455); all zero when the game is over
+        masks: its legal actions, shape (1, 455), wider with messages (R14.7); all zero when the game is over
     """
 
     position: batch.Games
@@ -52,7 +52,7 @@ class GameState:
         """Return whether `action` is the id of a legal action."""
         if type(action) is not int and not isinstance(action, np.integer):
             return False
-        return bool(0 <= action < ACTIONS and self.masks[0, action])
+        return bool(0 <= action < self.masks.shape[1] and self.masks[0, action])
 
     def check_legal(self, action: object) -> None:
         """Raise TetrarchiaError unless `action` is the id of a legal action."""
@@ -96,13 +96,18 @@ class Game(GameState):
         task: a name of `constants.TASKS`, which sets level, revolts and secured
         max_turns: truncate the game after this many turns
         seed: determines every die roll; `None` draws a random seed
+        view_radius: `None`, or 0 to 12: agents that need observations observe only an Emperor's surroundings (R14)
+        last_seen: with `view_radius`: spaces out of view show what was seen there last
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say, which adds actions (R14.7)
 
     Attributes:
         options: the rules of the game
+        local: the information of agents that need observations
         seed: the seed; `None` if the game was restored from a snapshot or reseeded
         positions: every position so far, each as an array of one record
         moves: the moves between them
         policy: chooses the next action when a frame after the last move is requested; `None` by default
+        view: the Emperor whose view `frame` shows; `None`, the default, shows the whole board
 
     >>> game = Game(level="4200", seed=7)
     >>> game
@@ -130,16 +135,23 @@ class Game(GameState):
         task: str | None = None,
         max_turns: int = 400,
         seed: int | None = None,
+        view_radius: int | None = None,
+        last_seen: bool = False,
+        message_tokens: int = 0,
     ) -> None:
-        self._begin(Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task), seed)
+        options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
+        self._begin(options, seed, LocalOptions(view_radius, last_seen, message_tokens))
 
-    def _begin(self, options: Options, seed: int | None) -> None:
+    def _begin(self, options: Options, seed: int | None, local: LocalOptions) -> None:
         seed = secrets.randbits(32) if seed is None else checked_seed(seed)
-        self._start(options, seed, *batch.new_games(options, seed))
+        self._start(options, seed, batch.new_games(options, seed, local.message_tokens)[0], local)
 
-    def _start(self, options: Options, seed: int | None, position: batch.Games, masks: batch.Masks) -> None:
+    def _start(self, options: Options, seed: int | None, position: batch.Games, local: LocalOptions = FULL_INFORMATION) -> None:
         super().__init__()
-        self.options, self.seed, self.position, self.masks = options, seed, position, masks
+        self.options, self.seed, self.position, self.local = options, seed, position, local
+        self.masks = batch.legal_masks(position, local.message_tokens)
+        self.view: str | None = None
+        self._memory: list[LocalViews] = []  # by number of actions, as far as it was needed
         self.positions, self.moves = [position], list[Move]()
         self._story, self._dice = tuple[str, ...](), ""  # of the last move
         self.policy: Policy | None = None
@@ -147,16 +159,19 @@ class Game(GameState):
         self._asked: list[Agent] = []
 
     @classmethod
-    def from_options(cls, options: Options, seed: int | None = None, policy: "Policy | None" = None) -> Self:
+    def from_options(
+        cls, options: Options, seed: int | None = None, policy: "Policy | None" = None, local: LocalOptions = FULL_INFORMATION
+    ) -> Self:
         """Return a new game.
 
         Args:
             options: The rules of the game.
             seed: The seed of the dice; None draws a random one.
             policy: The function that `play_to_end` asks for each action; None for a game that is played by hand.
+            local: The information of agents that need observations; message tokens add actions.
         """
         game = cls.__new__(cls)
-        game._begin(options, seed)
+        game._begin(options, seed, local)
         game.policy = policy
         return game
 
@@ -168,7 +183,7 @@ class Game(GameState):
             TetrarchiaError: the snapshot is not a possible position.
         """
         game, position = cls.__new__(cls), notation.restore(snapshot)
-        game._start(options_of(position[0]), None, position, batch.legal_masks(position))
+        game._start(options_of(position[0]), None, position)
         return game
 
     @classmethod
@@ -187,7 +202,7 @@ class Game(GameState):
         >>> Game.from_replay(game.replay()).snapshot() == game.snapshot()
         True
         """
-        game = cls.from_options(replay.options, replay.seed)
+        game = cls.from_options(replay.options, replay.seed, local=replay.local)
         for _, text in replay.actions[:actions]:
             game.play(text)
         return game
@@ -234,9 +249,54 @@ class Game(GameState):
 
     @property
     def observation(self) -> NDArray[np.float32]:
-        """The observation of the Emperor to act: see docs/observation.md."""
-        obs: NDArray[np.float32] = batch.observe(self.position)[0]
+        """The observation of the Emperor to act: see docs/observation.md and, with `view_radius`, docs/local_information.md."""
+        obs: NDArray[np.float32] = self._observe()[0]
         return obs
+
+    def _observe(self) -> NDArray[np.float32]:
+        if self.local.view_radius is None:
+            return batch.observe(self.position)
+        return self._views(len(self.moves)).observe(self.position, batch.agents_to_act(self.position))
+
+    def _views(self, number: int) -> LocalViews:
+        """Return the Emperors' views after this number of actions, with what they remember."""
+        while len(self._memory) <= number:
+            played = len(self._memory)
+            views = self._memory[-1].select(ROW_0) if played else LocalViews(self.local, 1)
+            if played:
+                views.say(self.positions[played - 1], ROW_0, np.array([self.moves[played - 1].action]))
+            else:
+                views.begin(self.positions[0], ROW_0)
+            views.update(self.positions[played])
+            self._memory.append(views)
+        return self._memory[number]
+
+    def visible_position(self, emperor: str) -> batch.Games:
+        """Return a copy of the position without everything that an Emperor does not know (R14); it needs `view_radius`."""
+        return self._views(len(self.moves)).visible_copy(self.position, EMPERORS.index(emperor))
+
+    def views(self) -> LocalViews | None:
+        """Return a copy of the Emperors' views of the current position, for agents elsewhere; `None` without `view_radius`."""
+        return None if self.local.view_radius is None else self._views(len(self.moves)).select(ROW_0)
+
+    def visible_snapshot(self, emperor: str | None, actions: int | None = None) -> Snapshot:
+        """Return the part of the game that an Emperor knows (R14), for drawing; it cannot be restored.
+
+        Args:
+            emperor: The Emperor; `None` for what is public.
+            actions: The number of actions after which; None for the current position.
+
+        Raises:
+            TetrarchiaError: There is no such Emperor, or the game has no `view_radius`.
+
+        >>> game = Game(level="4200", seed=7, view_radius=1)
+        >>> game.visible_snapshot("galerius")["view"]["spaces"]
+        ['ROMA', 'ETRVRIA', 'APVLIA']
+        """
+        if self.local.view_radius is None:
+            raise TetrarchiaError(f"view {emperor!r} needs view_radius; got view_radius=None, with which every Emperor sees everything")
+        number = len(self.moves) if actions is None else actions
+        return notation.visible_snapshot(self.positions[number], emperor, self._views(number))
 
     def play(self, action: str | int) -> tuple[str, ...]:
         """Play one action and everything that follows from it until the next decision.
@@ -262,7 +322,7 @@ class Game(GameState):
         chosen = action_id(action) if isinstance(action, str) else action
         with self.thread_guard:
             self.check_legal(chosen)
-            pieces = tuple(narrate_pieces(self.position, int(chosen)))
+            pieces = tuple(narrate_pieces(self.position, int(chosen), self.local.message_tokens))
             self._story = tuple(line for piece in pieces for line in piece.lines)
             self._dice = next((piece.dice for piece in reversed(pieces) if piece.dice), self._dice)
             self.moves.append(Move(self.agent, int(chosen), self._story, self._dice))
@@ -273,7 +333,7 @@ class Game(GameState):
 
     def _show_last(self) -> None:
         self.position = self.positions[-1]
-        self.masks = batch.legal_masks(self.position)
+        self.masks = batch.legal_masks(self.position, self.local.message_tokens)
         self._story, self._dice = (self.moves[-1].story, self.moves[-1].dice) if self.moves else ((), "")
 
     @property
@@ -291,6 +351,7 @@ class Game(GameState):
                 return False
             self.positions.pop()
             self.moves.pop()
+            del self._memory[len(self.positions) :]
             self._show_last()
             return True
 
@@ -306,7 +367,7 @@ class Game(GameState):
             self._asked.append(agent)
             begin_games(agent, ROW_0)
         rngs = agent_rngs(self._agent_stream, np.array([len(self.moves)]))
-        return action_text(int(ask(agent, self.position, self.masks, ROW_0, rngs)[0]))
+        return action_text(int(ask(agent, self.position, self.masks, ROW_0, rngs, self._observe)[0]))
 
     def play_turn(self, agent: Agent) -> tuple[str, ...]:
         """Let an agent choose every action until the end of the turn or of the game; return the events, in words."""
@@ -316,23 +377,30 @@ class Game(GameState):
             story += self.play(self.ask(agent))
         return tuple(story)
 
-    def frame(self, number: int) -> Frame:
+    def frame(self, number: int, view: str | None = None) -> Frame:
         """Return the position after `number` actions with the move that led to it, or the last one if there are fewer.
 
         If `policy` is set, it plays on until that position is reached or the game ends.
+
+        Args:
+            number: The number of actions.
+            view: An Emperor, to show only what he knows (R14); by default the attribute `view`.
         """
         while self.policy and len(self.moves) < number and not self.is_over:
             self.play(self.policy(self))
-        number = min(number, len(self.moves))
-        position = notation.snapshot(self.positions[number])
+        number, view = min(number, len(self.moves)), view or self.view
+        position = self.visible_snapshot(view, number) if view else notation.snapshot(self.positions[number])
         if number == 0:
             return Frame(0, position)
         move = self.moves[number - 1]
-        return Frame(number, position, move.agent, action_text(move.action), move.story, move.dice)
+        if not view:
+            return Frame(number, position, move.agent, action_text(move.action), move.story, move.dice)
+        action = action_text(move.action) if move.agent == view else UNSEEN_ACTION
+        return Frame(number, position, move.agent, action, known_lines(move.story, position))
 
-    def frames(self, first: int = 0) -> Iterator[Frame]:
+    def frames(self, first: int = 0, view: str | None = None) -> Iterator[Frame]:
         """Yield the frames from number `first` on; with a `policy`, until the end of the game."""
-        while (frame := self.frame(first)).number == first:
+        while (frame := self.frame(first, view)).number == first:
             yield frame
             first += 1
 
@@ -345,7 +413,7 @@ class Game(GameState):
         """Return an independent copy of the game, or of the game after its first `actions` actions."""
         other, length = copy.copy(self), len(self.moves) if actions is None else actions
         other.positions, other.moves = [*self.positions[:length], self.positions[length].copy()], self.moves[:length]
-        other._asked, other.thread_guard = [], SingleThreadGuard()
+        other._asked, other.thread_guard, other._memory = [], SingleThreadGuard(), self._memory[: length + 1]
         other._show_last()
         return other
 
@@ -364,7 +432,7 @@ class Game(GameState):
         """
         if self.seed is None:
             raise TetrarchiaError("a game that was restored or reseeded has no replay: a replay begins with a seed")
-        return record_replay(self.options, self.seed, [move.action for move in self.moves])
+        return record_replay(self.options, self.seed, [move.action for move in self.moves], self.local)
 
     def __repr__(self) -> str:
         seed = "" if self.seed is None else f", seed {self.seed}"

@@ -1,11 +1,13 @@
 """R14: local information, our extension of the game: each Emperor observes only the spaces near him.
 
 The observation is the ordinary encoding of a *visible copy* of the game, from which everything out of view has been removed, followed
-by the block `visible`. With memory (R14.6) spaces out of view show what was seen there last, and the block `age` follows. The action
-mask is that of the true game (R14.5).
+by the block `visible`. With memory (R14.6) spaces out of view show what was seen there last, and the block `age` follows. With messages
+(R14.7) the last token of each Emperor and its age follow. The action mask is that of the true game (R14.5).
 """
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,12 +17,13 @@ from numpy.typing import NDArray
 from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.checks import check_limits
 from tetrarchia_env.engine._jit import jit
+from tetrarchia_env.engine.actions import ACTIONS, MAX_MESSAGE_TOKENS, SAY
 from tetrarchia_env.engine.bits import first_of
 from tetrarchia_env.engine.state import DUX, GAME, GONE, GOTHS, NOBODY, OFF, PIRATES, PLACES, REBEL, GameRecord
 from tetrarchia_env.engine.tables import BIT, COAST, PRINTED, ROMA, STEPS, ZONES, frozen
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import OBSERVATION, SIZE, View, encode, encode_combat, encode_public, mark, seat
-from tetrarchia_env.options import MAX_TURNS
+from tetrarchia_env.options import MAX_TURNS, Options
 from tetrarchia_env.schema import describe, validate_fields
 
 MAX_RADIUS = 12  # every space is within 12 links of every other
@@ -38,6 +41,7 @@ class LocalOptions:
     Args:
         view_radius: `None` for full observations, or 0 to 12 for local ones.
         last_seen: Whether spaces out of view show what was seen there last.
+        message_tokens: The number of tokens that an Emperor can say, 0 to 16.
 
     Raises:
         TetrarchiaError: An argument is invalid, or needs `view_radius`.
@@ -45,21 +49,54 @@ class LocalOptions:
 
     view_radius: Annotated[Annotated[int, Meta(ge=0, le=MAX_RADIUS)] | None, describe(f"None or an integer from 0 to {MAX_RADIUS}")] = None
     last_seen: bool = False
+    message_tokens: Annotated[int, Meta(ge=0, le=MAX_MESSAGE_TOKENS)] = 0
 
     def __post_init__(self) -> None:
         validate_fields(self)
         if self.view_radius is None and self.last_seen:
             raise TetrarchiaError("last_seen needs view_radius: without it every space is in view; got view_radius=None")
+        if self.view_radius is None and self.message_tokens:
+            raise TetrarchiaError(f"message_tokens needs view_radius; got view_radius=None and message_tokens={self.message_tokens}")
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments that make equal options, as JSON data; empty for full information."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != field.default}
+
+    @property
+    def text(self) -> str:
+        """The arguments as text."""
+        return ", ".join(f"{name}={value}" for name, value in self.arguments().items()) or "full information"
+
+    @property
+    def message_size(self) -> int:
+        """The length of the message blocks of an observation."""
+        return 4 * (self.message_tokens + 1) if self.message_tokens else 0
 
     @property
     def size(self) -> int:
         """The length of an observation."""
         if self.view_radius is None:
             return SIZE
-        return SIZE + SPACES * (1 + self.last_seen)
+        return SIZE + SPACES * (1 + self.last_seen) + self.message_size
+
+    @property
+    def actions(self) -> int:
+        """The number of action ids."""
+        return ACTIONS + self.message_tokens
 
 
 FULL_INFORMATION = LocalOptions()
+
+
+def parse_arguments(arguments: Mapping[str, Any]) -> tuple[Options, LocalOptions]:
+    """Return the rules and the information of a game from keyword arguments whose names may be wrong, e.g. from a file.
+
+    Raises:
+        TetrarchiaError: A name or value is invalid.
+    """
+    names = [field.name for field in fields(LocalOptions)]
+    rules = {name: value for name, value in arguments.items() if name not in names}
+    return Options.of(**rules), LocalOptions(**{name: arguments[name] for name in names if name in arguments})
 
 
 def _link_distances() -> NDArray[np.int64]:
@@ -100,6 +137,16 @@ LOCAL_RANGES = dict.fromkeys(("unrest", "revolts", "tokens", "figures", "armies"
 }
 LocalRecord = Any  # a record of LOCAL
 LocalRecords = NDArray[np.void]
+MESSAGE = np.dtype(
+    (
+        np.record,
+        [  # the last message of each of the four Emperors (R14.7)
+            ("token", np.int64, 4),  # from 1 on; 0: none yet
+            ("turn", np.int64, 4),  # the number of finished turns when it was said
+        ],
+    )
+)
+MessageRecord = Any  # a record of MESSAGE
 
 
 @jit
@@ -256,6 +303,26 @@ def encode_memory(game: GameRecord, viewer: int, radius: int, local: LocalRecord
 
 
 @jit
+def encode_messages(game: GameRecord, viewer: int, message: MessageRecord, block: Floats) -> None:
+    """R14.7: write the last token of each Emperor, one-hot, and its age; the viewer comes first.
+
+    Args:
+        game: The game.
+        viewer: The observing Emperor, 0 to 3.
+        message: The last messages.
+        block: The message blocks, all zero.
+    """
+    tokens = len(block) // 4 - 1
+    for emperor in range(4):
+        place, token = seat(viewer, emperor), message.token[emperor]
+        if token == 0:
+            block[4 * tokens + place] = 1.0
+        else:
+            block[place * tokens + token - 1] = 1.0
+            block[4 * tokens + place] = AGES[min(game.turn - message.turn[emperor], MAX_AGE)]
+
+
+@jit
 def remembered_origin(local: LocalRecord, emperor: int, space: int) -> int:
     """Return the region of origin of the army that an Emperor remembers on this space."""
     origin = 0
@@ -280,8 +347,19 @@ def check_memory(records: LocalRecords, games: Games, source: str) -> None:
         raise TetrarchiaError(f"{source}: army must be on the path of its region of origin")
 
 
+def check_messages(messages: LocalRecords, games: Games, message_tokens: int, source: str) -> None:
+    """Check messages from a file against their games, so that they can be encoded.
+
+    Raises:
+        TetrarchiaError: A token is unknown, or was said after the game's turn.
+    """
+    check_limits(messages, {"token": (0, message_tokens), "turn": (0, MAX_TURNS)}, source)
+    if (messages["turn"] > games["turn"][:, np.newaxis]).any():
+        raise TetrarchiaError(f"{source}: turn must be at most the number of finished turns; a token was said later")
+
+
 class LocalViews:
-    """The local views of the Emperors of several games, and their memory.
+    """The local views of the Emperors of several games, their memory and their messages.
 
     Args:
         options: The arguments of local information; `view_radius` is not `None`.
@@ -289,19 +367,46 @@ class LocalViews:
 
     Attributes:
         records: The memory of each game, records of LOCAL; empty without memory.
+        messages: The last messages of each game, records of MESSAGE; empty without messages.
     """
 
     def __init__(self, options: LocalOptions, num_games: int) -> None:
         assert options.view_radius is not None
         self.radius = options.view_radius
         self.last_seen = options.last_seen
+        self.message_tokens = options.message_tokens
         self.records = np.zeros(num_games if options.last_seen else 0, dtype=LOCAL)
+        self.messages = np.zeros(num_games if options.message_tokens else 0, dtype=MESSAGE)
+        self.size = options.size
+        self._message_size = options.message_size
         self._visible_copy = np.zeros(1, dtype=GAME)
 
     def begin(self, games: Games, rows: Rows) -> None:
-        """Begin the memory of these games: every space has just been seen."""
+        """Begin the memory of these games: every space has just been seen, and there are no messages."""
         if self.last_seen:
             _begin_memory(games, rows, self.records)
+        if self.message_tokens:
+            self.messages[rows] = np.zeros(1, dtype=MESSAGE)
+
+    def say(self, games: Games, rows: Rows, actions: NDArray[np.int64]) -> None:
+        """R14.7: keep the messages among these legal actions; call this before they are played.
+
+        Args:
+            games: All games.
+            rows: The games in which the actions are played.
+            actions: The action of each of these games.
+        """
+        if self.message_tokens and (said := actions >= SAY).any():
+            rows = rows[said]
+            speakers = games["emperor"][rows]
+            self.messages["token"][rows, speakers] = actions[said] - SAY + 1
+            self.messages["turn"][rows, speakers] = games["turn"][rows]
+
+    def encode_messages(self, games: Games, viewers: NDArray[np.int64]) -> Floats:
+        """Return the message blocks of the viewer of every game, of width 0 without messages."""
+        blocks = np.zeros((len(games), self._message_size), dtype=np.float32)
+        _encode_messages(games, viewers, self.messages, blocks)
+        return blocks
 
     def update(self, games: Games) -> None:
         """Let every Emperor remember the spaces in his view; call this after each action."""
@@ -318,7 +423,33 @@ class LocalViews:
             observations: Receives the observations in these rows; one row for every game.
         """
         views = np.ndarray(len(games), OBSERVATION, observations, strides=observations.strides[:1])
-        _encode_rows(games, rows, viewers, self.radius, self.records, self._visible_copy, views, observations)
+        _encode_rows(games, rows, viewers, self.radius, self.records, self.messages, self._visible_copy, views, observations)
+
+    def observe(self, games: Games, viewers: NDArray[np.int64]) -> Floats:
+        """Return the local observation of one Emperor in every game."""
+        obs = np.empty((len(games), self.size), dtype=np.float32)
+        self.encode(games, np.arange(len(games)), viewers, obs)
+        return obs
+
+    def select(self, rows: Rows) -> "LocalViews":
+        """Return the views of some of the games, with a copy of their memory and messages."""
+        chosen = copy.copy(self)
+        chosen.records = self.records[rows] if self.last_seen else self.records
+        chosen.messages = self.messages[rows] if self.message_tokens else self.messages
+        return chosen
+
+    def store(self, rows: Rows, chosen: "LocalViews") -> None:
+        """Copy back memory and messages of views that `select` returned for these games."""
+        if self.last_seen:
+            self.records[rows] = chosen.records
+        if self.message_tokens:
+            self.messages[rows] = chosen.messages
+
+    def visible_copy(self, game: Games, viewer: int) -> Games:
+        """Return a copy of an array of one game without everything that an Emperor does not know; memory is not included."""
+        visible = game.copy()
+        hide_unseen(visible[0], viewer, spaces_in_view(game[0], viewer, self.radius))
+        return visible
 
 
 @jit
@@ -342,14 +473,23 @@ def _encode_rows(
     viewers: NDArray[np.int64],
     radius: int,
     records: LocalRecords,
+    messages: LocalRecords,
     visible_copy: Games,
     views: NDArray[np.void],
     observations: Floats,
 ) -> None:
-    """Write the local observations of these rows, with memory if there are records."""
+    """Write the local observations of these rows, with memory if there are records, and with messages if there are any."""
     for i in rows:
         observations[i, :] = 0
         visible_copy[0] = games[i]
         encode_local(games[i], viewers[i], radius, visible_copy[0], views[i], observations[i, SIZE : SIZE + SPACES])
         if len(records):
             encode_memory(games[i], viewers[i], radius, records[i], views[i], observations[i, SIZE + SPACES : SIZE + 2 * SPACES])
+        if len(messages):
+            encode_messages(games[i], viewers[i], messages[i], observations[i, SIZE + SPACES * (1 + (len(records) > 0)) :])
+
+
+@jit
+def _encode_messages(games: Games, viewers: NDArray[np.int64], messages: LocalRecords, blocks: Floats) -> None:
+    for i in range(len(messages)):
+        encode_messages(games[i], viewers[i], messages[i], blocks[i])

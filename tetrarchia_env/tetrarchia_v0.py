@@ -90,8 +90,8 @@ learner's last decision. A game that ends before its first decision is followed 
 
 ``` python
 tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_setup=False, revolts=6, secured=0, task=None,
-                  max_turns=400, reward="outcome", gamma=1.0, view_radius=None, last_seen=False, render_mode=None,
-                  mask="observation")
+                  max_turns=400, reward="outcome", gamma=1.0, view_radius=None, last_seen=False, message_tokens=0,
+                  render_mode=None, mask="observation")
 ```
 
 `level`: four digits (R2.1) or a list of levels, one of which is drawn per game. `variants`: any names of
@@ -99,7 +99,8 @@ tetrarchia_v0.env(level="4211", variants=(), modules=(), scenario=None, fixed_se
 great_persian_war; sets level and modules. `fixed_setup`: R2.7. `revolts`: number of initial Revolts, 0 to 6, and `secured`: number of
 borders secured from the beginning, 0 to 5; a list draws one number per game (R2.8). `task`: a name of `constants.TASKS`, which sets
 level, revolts and secured. `max_turns`: truncates a game after this many turns. `reward`, `gamma`, `mask`: see above. `view_radius`:
-`None` for full observations, or 0 to 12 for local ones (R14); `last_seen`: spaces out of view show what was seen there last.
+`None` for full observations, or 0 to 12 for local ones (R14); `last_seen`: spaces out of view show what was seen there last;
+`message_tokens`: the number of tokens that an Emperor can say once a turn, 0 to 16.
 `render_mode`: `ansi` (text), `rgb_array`, `human` (a window), `svg`.
 
 ### Version History
@@ -146,6 +147,7 @@ def env(
     gamma: float = 1.0,
     view_radius: int | None = None,
     last_seen: bool = False,
+    message_tokens: int = 0,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -167,6 +169,7 @@ def env(
         gamma: the learner's discount per step, for `reward="shaped"`
         view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -198,6 +201,7 @@ def env(
         gamma=gamma,
         view_radius=view_radius,
         last_seen=last_seen,
+        message_tokens=message_tokens,
         render_mode=render_mode,
         seat=seat,
         partners=partners,
@@ -221,6 +225,7 @@ def parallel_env(
     gamma: float = 1.0,
     view_radius: int | None = None,
     last_seen: bool = False,
+    message_tokens: int = 0,
     render_mode: RenderMode | None = None,
     seat: Seat | None = None,
     partners: PartnersArgument | None = None,
@@ -242,6 +247,7 @@ def parallel_env(
         gamma: the learner's discount per step, for `reward="shaped"`
         view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -272,6 +278,7 @@ def parallel_env(
         gamma=gamma,
         view_radius=view_radius,
         last_seen=last_seen,
+        message_tokens=message_tokens,
         render_mode=render_mode,
         seat=seat,
         partners=partners,

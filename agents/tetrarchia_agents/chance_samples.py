@@ -21,18 +21,18 @@ DEFAULT_SAMPLES = 2 * NUM_ROLLS
 NUM_TRIED = 1 << 14  # RNG states searched; contains every outcome many more than MAX_SETS times
 
 
-def play_once(games: batch.Games, actions: Actions) -> batch.Games:
-    """Return a copy of each game after its action."""
+def play_once(games: batch.Games, actions: Actions, message_tokens: int = 0) -> batch.Games:
+    """Return a copy of each game after its action; `message_tokens` as for `batch.new_games`."""
     after = games.copy()
-    batch.step(after, actions, np.ones((len(after), ACTIONS), dtype=np.int8))
+    batch.step(after, actions, np.ones((len(after), ACTIONS + message_tokens), dtype=np.int8))
     return after
 
 
-def play_again(before: batch.Games, actions: Actions, rngs: RngStates) -> batch.Games:
+def play_again(before: batch.Games, actions: Actions, rngs: RngStates, message_tokens: int = 0) -> batch.Games:
     """Return each game after its action, once for each RNG state in its row of `rngs`; results of one game are consecutive."""
     copies = np.repeat(before, rngs.shape[1])
     copies["dice"] = rngs.ravel()
-    return play_once(copies, np.repeat(actions, rngs.shape[1]))
+    return play_once(copies, np.repeat(actions, rngs.shape[1]), message_tokens)
 
 
 def turn_ends(games: batch.Games, actions: Actions, choose: ChooseFn, samples: int) -> batch.Games:

@@ -2,15 +2,16 @@
 
 import json
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 
 import numpy as np
 
-from tetrarchia_env.agent import Agent, begin_games
+from tetrarchia_env.agent import Agent, Observer, ask, begin_games
 from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, new_games, playout, rng_states
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import FULL_INFORMATION
 from tetrarchia_env.options import Options
 
 PROBES = (Options(), Options(variants=VARIANTS, modules=MODULES))  # the base game, and all variants and modules
@@ -39,10 +40,11 @@ def fingerprint(agent: Agent) -> str:
     digest.update(json.dumps(_options(agent), sort_keys=True).encode())
     for options in PROBES:
         games, masks = _positions(options)
-        env_ids = np.arange(len(games))
+        env_ids, observer = np.arange(len(games)), Observer(getattr(agent, "local", None) or FULL_INFORMATION, len(games))
         begin_games(agent, env_ids)
+        observer.update(games, env_ids, np.ones(len(games), dtype=np.bool_))
         try:
-            digest.update(np.asarray(agent.act(games.copy(), masks.copy(), env_ids), dtype=np.int64).tobytes())
+            digest.update(ask(agent, games, masks, env_ids, games["dice"], partial(observer.observe, games, env_ids)).tobytes())
         except TetrarchiaError:  # a network that does not know the actions of these rules
             digest.update(b"refused")
     return digest.hexdigest()[:NUM_DIGITS]

@@ -20,6 +20,7 @@ from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.board import BOARD, BROKEN, NORMAL
 from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
+from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import BY_SPACE, SIZE, offset
 
 NODE_FEATURES = sum(rows for rows, _ in BY_SPACE.values())  # per space
@@ -34,6 +35,7 @@ MASKED = float("-inf")  # the logit of an illegal action
 class Network(nn.Module):
     """Base class: logits and values of a batch of observations."""
 
+    observation_size: int
     value_head: nn.Module
     policy_modules: tuple[str, ...] = ("policy_head",)  # that only the logits need
 
@@ -64,9 +66,16 @@ class Network(nn.Module):
 
         Args:
             games: The games.
-            obs: Their observations, if they are known already.
+            obs: Their observations, if they are known already; a network with local observations needs them.
+
+        Raises:
+            TetrarchiaError: The network needs local observations, and none are given.
         """
-        return observe(games) if obs is None else obs
+        if obs is not None:
+            return obs
+        if self.observation_size != SIZE:
+            raise TetrarchiaError("this network was trained with local information: it needs observations, not whole games")
+        return observe(games)
 
     def values(self, obs: Tensor) -> Tensor:
         """Return the values only."""
@@ -90,7 +99,8 @@ class MLP(Network):
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
-        self.trunk = _trunk(SIZE, config.hidden_dim)
+        self.observation_size = config.local.size
+        self.trunk = _trunk(config.local.size, config.hidden_dim)
         self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
         self.value_head = _value_head(config.hidden_dim)
 
@@ -103,19 +113,23 @@ class BoardNetwork(Network):
     """Base class of the graph networks: shared layers for all spaces, messages along the links, a trunk that reads all nodes.
 
     Node tensors are [spaces, games, features], so that messages and layers are one matrix product each, without transposing. The
-    adjacency is initialized with the board's links and learned.
+    adjacency is initialized with the board's links and learned. With local information (R14) `visible` and `age` are node features, and
+    messages are global features.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
+        self.observation_size, self.num_actions = config.local.size, config.actions
+        self.local_rows = 0 if config.view_radius is None else 1 + config.last_seen  # `visible` and `age`
+        num_node_features, num_global_features = NODE_FEATURES + self.local_rows, GLOBAL_FEATURES + config.local.message_size
         self.runs = [run for run in POINTER_BLOCKS if run[0] < config.actions]
         self.pointers = sum(kinds for _, kinds in self.runs)
-        self.node_features = nn.Linear(NODE_FEATURES, config.node_dim)
-        self.global_features = nn.Linear(GLOBAL_FEATURES, config.node_dim, bias=False)
+        self.node_features = nn.Linear(num_node_features, config.node_dim)
+        self.global_features = nn.Linear(num_global_features, config.node_dim, bias=False)
         self.node_embedding = nn.Parameter(torch.zeros(SPACES, 1, config.node_dim))
         self.encoder = nn.ModuleList(MessageLayer(config.node_dim) for _ in range(config.encoder_layers))
         self.readout = nn.Linear(config.node_dim, config.readout_dim)
-        self.trunk = _trunk(SPACES * config.readout_dim + GLOBAL_FEATURES, config.hidden_dim)
+        self.trunk = _trunk(SPACES * config.readout_dim + num_global_features, config.hidden_dim)
         self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
         self.value_head = _value_head(config.hidden_dim)
 
@@ -133,15 +147,18 @@ class BoardNetwork(Network):
 
     def _encode(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the nodes, their readout [games, spaces, readout_dim], and the trunk."""
-        global_features = obs[:, NODE_FEATURES * SPACES :]
-        nodes = self._nodes(obs, global_features)
+        rows, global_features = obs[:, : NODE_FEATURES * SPACES], obs[:, NODE_FEATURES * SPACES :]
+        if self.local_rows:
+            visible_end = SIZE + self.local_rows * SPACES
+            rows = torch.cat([rows, obs[:, SIZE:visible_end]], dim=1)
+            global_features = torch.cat([obs[:, NODE_FEATURES * SPACES : SIZE], obs[:, visible_end:]], dim=1)
+        nodes = self._nodes(rows.reshape(len(obs), -1, SPACES), global_features)
         readout = relu(self.readout(nodes)).transpose(0, 1).contiguous()
         return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features.to(readout.dtype)], dim=1))
 
-    def _nodes(self, obs: Tensor, global_features: Tensor) -> Tensor:
-        """Return [spaces, games, node_dim] nodes after message passing."""
-        rows = obs[:, : NODE_FEATURES * SPACES].view(-1, NODE_FEATURES, SPACES).permute(2, 0, 1).reshape(-1, NODE_FEATURES)
-        own = self.node_features(rows).view(SPACES, len(obs), -1)
+    def _nodes(self, rows: Tensor, global_features: Tensor) -> Tensor:
+        """Return [spaces, games, node_dim] nodes after message passing, from [games, features, spaces] rows."""
+        own = self.node_features(rows.permute(2, 0, 1).reshape(-1, rows.shape[1])).view(SPACES, len(rows), -1)
         nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding.to(own.dtype))
         for layer in self.encoder:
             nodes = layer(nodes)
@@ -158,7 +175,8 @@ class BoardNetwork(Network):
             part, pointed = pointed[:, : kinds * SPACES], pointed[:, kinds * SPACES :]
             parts.append(pad(part, (begin - at, 0)))
             at = begin + kinds * SPACES
-        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+        logits = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+        return pad(logits, (0, self.num_actions - at)) if at < self.num_actions else logits
 
 
 class GNN(BoardNetwork):
@@ -216,6 +234,7 @@ class IndependentPolicies(Network):
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
+        self.observation_size = config.local.size
         self.networks = nn.ModuleList(NETWORKS[config.kind](config) for _ in EMPERORS)
 
     def logits(self, obs: Tensor) -> Tensor:
@@ -233,11 +252,13 @@ class IndependentPolicies(Network):
 
 class CentralCritic(Network):
     """Policies with one critic for all Emperors that reads the full state (MAPPO; Yu et al., The surprising effectiveness of PPO in
-    cooperative multi-agent games, NeurIPS 2022). The input is the agent's own observation followed by the state.
+    cooperative multi-agent games, NeurIPS 2022). The input is the agent's own observation followed by the state. With local information
+    the critic also reads the blocks that follow the ordinary observation: view, ages and messages.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
+        self.observation_size = config.local.size
         own = replace(config, critic="own")
         self.actor = make_network(own)
         self.critic = make_network(replace(own, policies=1))
@@ -248,16 +269,19 @@ class CentralCritic(Network):
 
     def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         state = observe(games, np.zeros(len(games), dtype=np.int64))
-        return np.concatenate([observe(games) if obs is None else obs, state], axis=1)
+        return np.concatenate([super().inputs(games, obs), state], axis=1)
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        return self.actor.logits(obs[:, :SIZE]), self.critic.values(obs[:, SIZE:])
+        return self.logits(obs), self.values(obs)
 
     def logits(self, obs: Tensor) -> Tensor:
-        return self.actor.logits(obs[:, :SIZE])
+        return self.actor.logits(obs[:, : self.observation_size])
 
     def values(self, obs: Tensor) -> Tensor:
-        return self.critic.values(obs[:, SIZE:])
+        state = obs[:, self.observation_size :]
+        if self.observation_size > SIZE:
+            state = torch.cat([state, obs[:, SIZE : self.observation_size]], dim=1)
+        return self.critic.values(state)
 
     def value_parameters(self) -> list[nn.Parameter]:
         return list(self.critic.parameters())
@@ -273,12 +297,14 @@ def make_network(config: NetworkConfig) -> Network:
     return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
 
 
-def expand_action_head(network: Network, config: NetworkConfig) -> Network:
-    """Return a network with more actions and the weights of this one; its action ids come first."""
+def expand_network(network: Network, config: NetworkConfig) -> Network:
+    """Return a network with more actions or local information and the weights of this one; weights of new inputs are 0."""
     larger, known = make_network(config), network.state_dict()
     with torch.no_grad():
         for name, weights in larger.state_dict().items():
-            weights[: len(known[name])] = known[name]
+            if weights.ndim == 2 and weights.shape[1] > known[name].shape[1]:
+                weights[:, known[name].shape[1] :] = 0
+            weights[tuple(map(slice, known[name].shape))] = known[name]
     return larger
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import inf
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from tetrarchia_env.batch import Games, Masks, is_over, legal_masks
 from tetrarchia_env.checks import check_masks, checked_games
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.options import Options
 
 BATCH_SIZE = 1024  # games per forward pass; larger batches are not faster
@@ -28,7 +30,10 @@ ALL_RULES_CHECKPOINT = "ppo-full"  # trained with all variants, modules and scen
 
 @dataclass(frozen=True)
 class PPOAgent(Agent):
-    """Plays the most probable action of a checkpoint, samples one, or searches candidate turns by its value function."""
+    """Plays the most probable action of a checkpoint, samples one, or searches candidate turns by its value function.
+
+    A checkpoint trained with local information (R14) plays from the observations of the same local information, greedily.
+    """
 
     checkpoint: str = field(default="ppo", metadata={"fingerprint": False})  # the fingerprint contains the weights' digest
     candidates: int = 0  # turns proposed: the greedy one, the others sampled; 0: no search
@@ -43,6 +48,7 @@ class PPOAgent(Agent):
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
     reward: ShapedReward = field(init=False, repr=False, compare=False)  # with which the value function was trained
+    local: LocalOptions | None = field(init=False, repr=False, compare=False)  # of the training; None: full information
     plans: PlanMemory = field(default_factory=PlanMemory, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,15 +71,28 @@ class PPOAgent(Agent):
         loaded = load_checkpoint(self.checkpoint)
         object.__setattr__(self, "network", loaded.network.to(find_device(self.device)))
         object.__setattr__(self, "num_actions", loaded.config.actions)
+        object.__setattr__(self, "local", None if loaded.config.view_radius is None else loaded.config.local)
         object.__setattr__(self, "digest", loaded.card["weights_sha256"])
         object.__setattr__(self, "reward", value_reward(loaded.card, self.checkpoint))
+        if self.local and (self.candidates or self.temperature):
+            raise TetrarchiaError(
+                f"ppo: checkpoint {self.checkpoint!r} was trained with {self.local.text}, and plays its most probable actions: candidates "
+                f"and temperature must be 0; got {self.candidates} and {self.temperature}"
+            )
         if self.candidates:
             check_value(loaded.card, self.checkpoint)
+
+    @property
+    def needs(self) -> Literal["games", "observations"]:
+        """What `act` receives: whole games, or observations with the local information `local`."""
+        return "observations" if self.local else "games"
 
     def begin(self, env_ids: EnvIds) -> None:
         self.plans.forget(env_ids)
 
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
+        if self.local:
+            return self._act_on_observations(games, masks)
         if self.candidates:
             return np.array([plan.actions[0] for plan in self.choose_plans(games, masks, env_ids)], dtype=np.int64)
         log_probs, _ = self.evaluate(games, masks)
@@ -81,6 +100,24 @@ class PPOAgent(Agent):
             best: Actions = log_probs.argmax(axis=1)
             return best
         return sample(log_probs / self.temperature, games["dice"])
+
+    def _act_on_observations(self, obs: NDArray[Any], masks: Masks) -> Actions:
+        """Return the most probable action for each observation."""
+        assert self.local is not None
+        if obs.ndim != 2 or obs.shape[1] != self.local.size:
+            raise TetrarchiaError(
+                f"checkpoint {self.checkpoint!r} was trained with {self.local.text}: it plays only from observations with the same local "
+                f"information, of length {self.local.size}"
+            )
+        self._check_actions(masks)
+        actions, legal = np.zeros(len(obs), dtype=np.int64), masks[:, : self.num_actions] != 0
+        with torch.inference_mode():
+            for start in range(0, len(obs), BATCH_SIZE):
+                end = min(start + BATCH_SIZE, len(obs))
+                rows = start + _padded(end - start)
+                log_probs = log_probabilities(self.network.logits(self.network.tensor(obs[rows])), self.network.tensor(legal[rows]))
+                actions[start:end] = log_probs.argmax(dim=1).cpu().numpy()[: end - start]
+        return actions
 
     def choose_plans(self, games: Games, masks: Masks, env_ids: EnvIds) -> list[Plan]:
         """Return the turn selected for each game: the rest of the current one, or a new one."""
@@ -137,11 +174,7 @@ class PPOAgent(Agent):
             The log probability of each action that the checkpoint knows (-inf if illegal), and the network's value.
         """
         masks = legal_masks(games) if masks is None else masks
-        if masks[:, self.num_actions :].any():
-            raise TetrarchiaError(
-                f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more:"
-                f" use ppo:{ALL_RULES_CHECKPOINT}"
-            )
+        self._check_actions(masks)
         obs, legal = self.network.inputs(games), masks[:, : self.num_actions] != 0
         parts = []
         with torch.inference_mode():
@@ -152,6 +185,13 @@ class PPOAgent(Agent):
                 log_probs = log_probabilities(logits, self.network.tensor(legal[rows]))
                 parts.append((log_probs.cpu().numpy()[: end - start], values.cpu().numpy()[: end - start]))
         return np.concatenate([log_probs for log_probs, _ in parts]), np.concatenate([values for _, values in parts])
+
+    def _check_actions(self, masks: Masks) -> None:
+        if masks[:, self.num_actions :].any():
+            raise TetrarchiaError(
+                f"checkpoint {self.checkpoint!r} knows {self.num_actions} actions; this game has variants or modules that need more:"
+                f" use ppo:{ALL_RULES_CHECKPOINT}"
+            )
 
     def position_values(self, games: Games) -> Float64s:
         """Return the value of each position: the terminal reward of a finished game, else the potential plus the network's value."""

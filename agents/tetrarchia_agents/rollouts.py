@@ -3,17 +3,30 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tetrarchia_agents.registry import assign_players, make_agents
-from tetrarchia_env.agent import Actions, Agent, EnvIds, RngStates, agent_rngs, agent_streams, ask, begin_games
+from tetrarchia_env.agent import (
+    Actions,
+    Agent,
+    EnvIds,
+    Observer,
+    RngStates,
+    agent_rngs,
+    agent_streams,
+    ask,
+    begin_games,
+    check_information,
+)
 from tetrarchia_env.batch import Games, Masks, Seeds, agents_to_act, borders, new_games, play_to_end, scores
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.options import Options
 
 Agents = str | Agent | list[Agent] | tuple[Agent, ...]
@@ -37,18 +50,32 @@ class TeamPolicy:
     array([9, 9])
     """
 
-    def __init__(self, agents: Sequence[Agent], env_ids: int, seed: int = 0) -> None:
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        env_ids: int,
+        seed: int = 0,
+        local: LocalOptions = FULL_INFORMATION,
+        allow_full_information: bool = False,
+    ) -> None:
         """Create a policy.
 
         Args:
             agents: The agent of each Emperor; the same object may occur several times.
             env_ids: The number of environments.
             seed: The seed of the agents' randomness, see `tetrarchia_env.agent.agent_rngs`.
+            local: The information of agents that need observations.
+            allow_full_information: Whether agents that need whole games may play with a view radius.
+
+        Raises:
+            TetrarchiaError: There are not four agents, or one of them may not play with this information.
         """
         if len(agents) != len(EMPERORS):
             raise TetrarchiaError(f"agents must be four, one for each of {', '.join(EMPERORS)}; got {len(agents)}")
         self._agents = list({id(agent): agent for agent in agents}.values())
         self._agent_of = np.array([[id(one) for one in self._agents].index(id(agent)) for agent in agents])
+        check_information(self._agents, local, allow_full_information)
+        self._observer = Observer(local, env_ids)
         self._seed = seed
         self._streams: RngStates = np.zeros(env_ids, dtype=np.uint64)
         self.decisions = np.zeros((env_ids, len(EMPERORS)), dtype=np.int64)
@@ -69,12 +96,16 @@ class TeamPolicy:
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Return the action of the acting Emperor's agent in each game.
 
+        It is called for every decision of a game, because each counts as seen by all Emperors and as played.
+
         Args:
             games: Running games; they are not changed.
             masks: Their legal actions.
             env_ids: The environment of each game.
         """
-        rngs = agent_rngs(self._streams[env_ids], self.decisions[env_ids].sum(axis=1))
+        decisions = self.decisions[env_ids].sum(axis=1)
+        rngs = agent_rngs(self._streams[env_ids], decisions)
+        self._observer.update(games, env_ids, decisions == 0)
         emperors = agents_to_act(games)
         actions = np.zeros(len(games), dtype=np.int64)
         for number, agent in enumerate(self._agents):
@@ -82,8 +113,10 @@ class TeamPolicy:
             if len(rows):
                 start = time.perf_counter()
                 own = slice(None) if len(rows) == len(games) else rows  # a view where possible: `ask` makes the copy
-                actions[rows] = ask(agent, games[own], masks[own], env_ids[own], rngs[own])
+                observe = partial(self._observer.observe, games[own], env_ids[own])
+                actions[rows] = ask(agent, games[own], masks[own], env_ids[own], rngs[own], observe)
                 self.seconds[env_ids[rows], emperors[rows]] += (time.perf_counter() - start) / len(rows)
+        self._observer.say(games, env_ids, actions)
         self.decisions[env_ids, emperors] += 1
         return actions
 
@@ -144,6 +177,10 @@ def rollout(
     secured: int | Sequence[int] = 0,
     task: str | None = None,
     max_turns: int = 400,
+    view_radius: int | None = None,
+    last_seen: bool = False,
+    message_tokens: int = 0,
+    allow_full_information: bool = False,
 ) -> list[GameResult]:
     """Play games to their ends.
 
@@ -163,6 +200,10 @@ def rollout(
         secured: The number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8).
         task: A name of `constants.TASKS`, which sets level, revolts and secured.
         max_turns: Truncate a game when this many turns are finished.
+        view_radius: `None`, or 0 to 12: each Emperor observes only his surroundings (R14).
+        last_seen: With `view_radius`: spaces out of view show what was seen there last.
+        message_tokens: With `view_radius`: the number of tokens that an Emperor can say, 0 to 16.
+        allow_full_information: With `view_radius`: allow agents that need whole games, as privileged baselines.
 
     Returns:
         One result per game, in the order of the seeds.
@@ -176,7 +217,8 @@ def rollout(
     """
     seeds = range(checked_seed(seed), checked_seed(seed) + int(games)) if isinstance(games, int | np.integer) else games
     rules = options or Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
-    return play_games(rules, make_team(agents), seeds, agents_seed)
+    local = LocalOptions(view_radius, last_seen, message_tokens)
+    return play_games(rules, make_team(agents), seeds, agents_seed, local, allow_full_information)
 
 
 def make_team(agents: Agents) -> tuple[Agent, ...]:
@@ -186,7 +228,14 @@ def make_team(agents: Agents) -> tuple[Agent, ...]:
     return assign_players(agents if isinstance(agents, list | tuple) else [agents])
 
 
-def play_games(options: Options, team: Sequence[Agent], seeds: Seeds, agents_seed: int = 0) -> list[GameResult]:
+def play_games(
+    options: Options,
+    team: Sequence[Agent],
+    seeds: Seeds,
+    agents_seed: int = 0,
+    local: LocalOptions = FULL_INFORMATION,
+    allow_full_information: bool = False,
+) -> list[GameResult]:
     """Play one game per seed to its end.
 
     Args:
@@ -194,9 +243,11 @@ def play_games(options: Options, team: Sequence[Agent], seeds: Seeds, agents_see
         team: The agent of each Emperor in turn order.
         seeds: The games' seeds.
         agents_seed: The seed of the agents' own randomness.
+        local: The information of agents that need observations.
+        allow_full_information: Whether agents that need whole games may play with a view radius.
     """
-    games, masks = new_games(options, seeds)
-    policy = TeamPolicy(team, len(games), agents_seed)
+    games, masks = new_games(options, seeds, local.message_tokens)
+    policy = TeamPolicy(team, len(games), agents_seed, local, allow_full_information)
     policy.begin(np.arange(len(games)), seeds)
     play_to_end(games, masks, policy.act)
     return list(_results(games, [int(seed) for seed in np.atleast_1d(np.asarray(seeds, dtype=object))], policy))

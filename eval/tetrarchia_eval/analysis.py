@@ -232,7 +232,7 @@ def ad_hoc_of(agents: Sequence[str]) -> tuple[str, str, str]:
 
 def pair_matrix(matches: Iterable[Match]) -> Matrix:
     """Return win rates by the agent of diocletian and galerius (rows) and of constantius and maximian (columns)."""
-    return _best_first(_matrix((pair_of(match.spec.agents), match.games) for match in matches))
+    return _best_first(_matrix((pair_of(match.spec.team), match.games) for match in matches))
 
 
 def ad_hoc_matrix(matches: Iterable[Match]) -> Matrix:
@@ -240,7 +240,7 @@ def ad_hoc_matrix(matches: Iterable[Match]) -> Matrix:
 
     Teams that have not been played with all four Emperors are left out.
     """
-    found = [(ad_hoc_of(match.spec.agents), match.games) for match in matches]
+    found = [(ad_hoc_of(match.spec.team), match.games) for match in matches]
     emperors = Counter((mate, joiner) for mate, joiner, _ in {team for team, _ in found})
     complete = [((mate, joiner), games) for (mate, joiner, _), games in found if mate == joiner or emperors[mate, joiner] == len(EMPERORS)]
     return _best_first(_matrix(complete))
@@ -248,7 +248,7 @@ def ad_hoc_matrix(matches: Iterable[Match]) -> Matrix:
 
 def emperor_matrix(matches: Iterable[Match]) -> Matrix:
     """Return win rates of ad hoc teams (rows) by the fourth Emperor (columns)."""
-    found = ((ad_hoc_of(match.spec.agents), match.games) for match in matches)
+    found = ((ad_hoc_of(match.spec.team), match.games) for match in matches)
     matrix = _matrix(((f"{mate} + {joiner}", emperor), games) for (mate, joiner, emperor), games in found if emperor)
     return Matrix(matrix.rows, EMPERORS, matrix.cells)
 

@@ -15,7 +15,9 @@ from tetrarchia_agents import GameResult, assign_players
 from tetrarchia_agents.registry import split_names
 from tetrarchia_agents.rollouts import Agents, make_team, play_games
 from tetrarchia_env import __version__
+from tetrarchia_env.agent import check_information, needs_games
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
 from tetrarchia_env.schema import validate
@@ -49,6 +51,10 @@ def match_spec(
     secured: int | Sequence[int] = Options.secured,
     fixed_setup: bool = False,
     max_turns: int = Options.max_turns,
+    view_radius: int | None = None,
+    last_seen: bool = False,
+    message_tokens: int = 0,
+    allow_full_information: bool = False,
     cache: AgentCache | None = None,
 ) -> MatchSpec:
     """Describe a match.
@@ -68,6 +74,10 @@ def match_spec(
         secured: Number of borders secured from the beginning, or a list to draw from (R2.8).
         fixed_setup: Whether the first Revolts are in province 3 (R2.7).
         max_turns: Turns after which a game is truncated.
+        view_radius: None, or 0 to 12: each Emperor observes only his surroundings (R14).
+        last_seen: With `view_radius`: spaces out of view show what was seen there last.
+        message_tokens: With `view_radius`: the number of tokens that an Emperor can say, 0 to 16.
+        allow_full_information: With `view_radius`: allow agents that need whole games, as privileged baselines.
         cache: Agents created before; by default a new cache.
 
     Raises:
@@ -86,13 +96,16 @@ def match_spec(
         fixed_setup=fixed_setup,
         max_turns=max_turns,
     )
+    local = LocalOptions(view_radius, last_seen, message_tokens)
+    different = list(dict.fromkeys(names))
+    check_information(map(cache.agent, different), local, allow_full_information)
     entries = {
         "format": FORMAT,
         "environment": ENVIRONMENT,
-        "arguments": {name: value for name, value in rules.arguments().items() if name != "level"},
+        "arguments": {name: value for name, value in rules.arguments().items() if name != "level"} | local.arguments(),
         "levels": tuple(levels) or rules.level_names,
         "agents": names,
-        "fingerprints": {name: cache.fingerprint(name) for name in dict.fromkeys(names)},
+        "fingerprints": {name: cache.fingerprint(name) for name in different},
         "games": games,
         "first_seed": first_seed,
         "seed": seed,
@@ -103,6 +116,7 @@ def match_spec(
             "numba": numba.__version__,
         },
         "machine": {"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
+        "full_information": () if view_radius is None else tuple(name for name in different if needs_games(cache.agent(name))),
     }
     return validate(entries, MatchSpec, "")
 

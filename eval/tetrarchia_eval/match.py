@@ -17,6 +17,7 @@ from tetrarchia_agents.registry import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions, parse_arguments
 from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MAX_TURNS, Options
@@ -46,7 +47,7 @@ def format_levels(levels: Sequence[str]) -> str:
 Seed = Annotated[int, Meta(ge=0), describe("a whole number from 0 to 2**64 - 1")]
 
 
-class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A match: `games` games at each level, game i of each level with the seed `first_seed` + i.
 
     Matches of other agents at the same levels and seeds are paired with it.
@@ -54,7 +55,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     format: int
     environment: str
-    arguments: dict[str, Any]  # keyword arguments of Options except the level
+    arguments: dict[str, Any]  # keyword arguments of Options except the level, and of LocalOptions
     levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256), describe("a list of levels of four digits")]
     agents: Annotated[tuple[str, str, str, str], describe(f"a list of agents, one for each of {', '.join(EMPERORS)}")]
     fingerprints: Annotated[dict[str, str], describe("a table with a text for each agent")]
@@ -63,6 +64,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: Seed  # of the agents' own random choices
     versions: dict[str, str]
     machine: dict[str, str | int]
+    full_information: tuple[str, ...] = ()  # agents that receive whole games although the arguments have a view radius
 
     def __post_init__(self) -> None:
         if set(self.fingerprints) != set(self.agents):
@@ -73,6 +75,10 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for level in self.levels:
             if self.options(level).level != level:
                 raise TetrarchiaError(f"level must be that of {self.set_up}; got {level!r}")
+        if not set(self.full_information) <= set(self.agents) or (self.full_information and self.local.view_radius is None):
+            raise TetrarchiaError(
+                f"full_information must be agents of the match, with a view_radius; got {truncate_repr(self.full_information)}"
+            )
         seed_array([self.seed, self.first_seed, self.first_seed + self.games - 1])
 
     @property
@@ -87,7 +93,22 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def options(self, level: str) -> Options:
         """Return the rules of the games at this level."""
-        return Options.of(**self.arguments) if self.set_up else Options.of(**{**self.arguments, "level": level})
+        return parse_arguments(self.arguments if self.set_up else {**self.arguments, "level": level})[0]
+
+    @property
+    def local(self) -> LocalOptions:
+        """The information of agents that need observations."""
+        return parse_arguments(self.arguments)[1]
+
+    @property
+    def team(self) -> tuple[str, ...]:
+        """The agents of the Emperors as tables show them: those with full information despite a view radius are marked."""
+        return tuple(f"{agent} (full information)" if agent in self.full_information else agent for agent in self.agents)
+
+    @property
+    def team_label(self) -> str:
+        """The label of the agents in tables."""
+        return team_label(self.team)
 
     def job(self, index: int) -> tuple[str, int]:
         """Return level and seed of the game with this index."""
@@ -97,6 +118,8 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the entries in which two files of the same match agree, apart from the agents' fingerprints."""
         others = ("fingerprints", "versions", "machine")
         same = {name: getattr(self, name) for name in self.__struct_fields__ if name not in others}
+        if not self.full_information:
+            del same["full_information"]  # which earlier versions did not have
         return same | {"tetrarchia version": self.versions.get("tetrarchia")}
 
 
@@ -212,6 +235,12 @@ def rules_label(spec: MatchSpec) -> str:
         parts.append("fixed set-up")
     if given.get("max_turns", Options.max_turns) != Options.max_turns:
         parts.append(f"at most {given['max_turns']} turns")
+    if "view_radius" in given:
+        parts.append(f"view radius {given['view_radius']}")
+    if given.get("last_seen"):
+        parts.append("last seen")
+    if "message_tokens" in given:
+        parts.append(f"{given['message_tokens']} message tokens")
     return " + ".join(parts)
 
 
@@ -240,6 +269,14 @@ def repeat_command(spec: MatchSpec, file: str) -> str:
             yield "--fixed-setup"
         if given.get("max_turns", Options.max_turns) != Options.max_turns:
             yield f"--max-turns {given['max_turns']}"
+        if "view_radius" in given:
+            yield f"--view-radius {given['view_radius']}"
+        if given.get("last_seen"):
+            yield "--last-seen"
+        if "message_tokens" in given:
+            yield f"--message-tokens {given['message_tokens']}"
+        if spec.full_information:
+            yield "--allow-full-information"
         yield f"--games {spec.games} --seed {spec.first_seed}"
         if spec.seed:
             yield f"--agents-seed {spec.seed}"

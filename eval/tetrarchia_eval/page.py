@@ -30,7 +30,7 @@ from tetrarchia_eval.analysis import (
     win_rates_by_digit,
 )
 from tetrarchia_eval.groups import INTERVALS, GroupReport
-from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label, team_label
+from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
 from tetrarchia_eval.report import (
     DECISIONS,
@@ -142,7 +142,7 @@ def report_parts(found: Mapping[str, Matches], plots: Path) -> dict[str, str]:
         if found[section.folder]:
             matches = dict(found[section.folder])
             if section.folder == "ladder":
-                matches |= {file: one for file, one in found["main"].items() if LADDER_AGENT.fullmatch(team_label(one.spec.agents))}
+                matches |= {file: one for file, one in found["main"].items() if LADDER_AGENT.fullmatch(one.spec.team_label)}
             parts |= comparison_section(section, matches, plots)
     if found["sweep"]:
         parts |= sweep_section(found["sweep"], plots)
@@ -285,8 +285,8 @@ def crossplay_section(pairs: Matches, ad_hoc: Matches, plots: Path) -> dict[str,
         parts["crossplay pairs"] = f"{matrix_table(matrix, EAST_WEST).markdown()}\n{caption}, {seeds(pairs)}.\n\n{plot}"
         parts["crossplay pair comparisons"] = _mixed_team_tests(pairs, _pair_label, "mixed pairs and pairs of one agent")
     if ad_hoc:
-        known = {team_label(match.spec.agents) for match in ad_hoc.values()}
-        alone = {file: match for file, match in pairs.items() if _is_alone(match) and team_label(match.spec.agents) not in known}
+        known = {match.spec.team_label for match in ad_hoc.values()}
+        alone = {file: match for file, match in pairs.items() if _is_alone(match) and match.spec.team_label not in known}
         teams = {**ad_hoc, **alone}
         matrix, caption = ad_hoc_matrix(teams.values()), _same_levels(teams)
         plot = save_plot(ad_hoc_plot(matrix, caption), f"Ad hoc teamwork: games won, {caption}", plots, "crossplay-ad-hoc")
@@ -343,11 +343,11 @@ def _ad_hoc_label(agents: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 def _mixed_team_tests(matches: Matches, label_of: PairOfTeam, title: str) -> str:
     """Compare each mixed team with the teams of one of its agents alone, level by level."""
-    alone = {team_label(match.spec.agents): match.games for match in matches.values() if _is_alone(match)}
+    alone = {match.spec.team_label: match.games for match in matches.values() if _is_alone(match)}
 
     def comparisons() -> Iterator[Comparison]:
         for match in matches.values():
-            label, agents = label_of(match.spec.agents)
+            label, agents = label_of(match.spec.team)
             for agent in agents:
                 for level in match.spec.levels if agent in alone and not _is_alone(match) else ():
                     games = [game for game in match.games if game.level == level]
@@ -399,7 +399,7 @@ def sort_games(matches: Matches, place_of: Callable[[MatchSpec, str], str]) -> G
     by_team: GamesByTeam = {}
     seen: dict[tuple[str, str, str, int], str] = {}
     for file, match in matches.items():
-        team, places = team_label(match.spec.agents), {level: place_of(match.spec, level) for level in match.spec.levels}
+        team, places = match.spec.team_label, {level: place_of(match.spec, level) for level in match.spec.levels}
         for game in match.games:
             place = places[game.level]
             twin = seen.setdefault((team, place, game.level, game.seed), file)

@@ -158,7 +158,8 @@ def match_title(spec: MatchSpec) -> str:
     kind = "level" if len(spec.levels) == 1 else "levels"
     levels = f"{kind} {', '.join(spec.levels)}" if len(spec.levels) <= MAX_LEVEL_ROWS else f"{len(spec.levels)} {kind}"
     last = spec.first_seed + spec.games - 1
-    return f"{rules_label(spec)}, {levels}, {spec.games:,} games each, seeds {spec.first_seed} to {last}"
+    privileged = f", full information: {', '.join(spec.full_information)}" if spec.full_information else ""
+    return f"{rules_label(spec)}, {levels}, {spec.games:,} games each, seeds {spec.first_seed} to {last}{privileged}"
 
 
 class ComparisonReport:
@@ -266,7 +267,7 @@ class CrossPlayReport:
         rows: list[list[Cell]] = []
         for match in self._matches:
             summary = summarize(match.games)
-            rows.append([*match.spec.agents, *(value(summary) for _, value in ALL_STATISTICS)])
+            rows.append([*match.spec.team, *(value(summary) for _, value in ALL_STATISTICS)])
         return Table(columns, rows)
 
     def plots(self) -> dict[str, Any]:

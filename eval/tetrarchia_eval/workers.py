@@ -102,7 +102,8 @@ class ThisProcess:
 def play_chunk(spec: MatchSpec, team: Sequence[Agent], chunk: Sequence[int]) -> list[GameResult]:
     """Play the games with these indexes, all at one level."""
     level, _ = spec.job(chunk[0])
-    return play_games(spec.options(level), team, [spec.job(index)[1] for index in chunk], spec.seed)
+    seeds = [spec.job(index)[1] for index in chunk]
+    return play_games(spec.options(level), team, seeds, spec.seed, spec.local, allow_full_information=bool(spec.full_information))
 
 
 class ProcessPool:

@@ -10,7 +10,7 @@ from tetrarchia_agents.network import (  # noqa: E402
     IndependentPolicies,
     NetworkConfig,
     board_adjacency,
-    expand_action_head,
+    expand_network,
     log_probabilities,
     make_network,
 )
@@ -19,6 +19,8 @@ from tetrarchia_env.board import BOARD  # noqa: E402
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, MOVE  # noqa: E402
 from tetrarchia_env.engine.dice import rng_states  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
+from tetrarchia_env.local_view import LocalOptions, LocalViews  # noqa: E402
+from tetrarchia_env.observation import SIZE  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
 SMALL = {"node_dim": 8, "encoder_layers": 1, "readout_dim": 4, "hidden_dim": 32}
@@ -31,6 +33,10 @@ CONFIGS = [
     NetworkConfig(policies=4, **SMALL),
     NetworkConfig(policies=4, critic="central", **SMALL),
     NetworkConfig(kind="gnn-decoder", critic="central", **SMALL),
+    NetworkConfig(view_radius=2, **SMALL),
+    NetworkConfig(kind="gnn-decoder", actions=ACTIONS + 3, view_radius=1, last_seen=True, message_tokens=3, **SMALL),
+    NetworkConfig(kind="mlp", view_radius=0, last_seen=True, **SMALL),
+    NetworkConfig(actions=ACTIONS + 1, policies=4, critic="central", view_radius=2, last_seen=True, message_tokens=1, **SMALL),
 ]
 
 
@@ -40,16 +46,26 @@ def midgame(number: int = 64) -> tuple[np.ndarray, np.ndarray]:
     return games, masks
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.kind}-{config.actions}-{config.policies}-{config.critic}")
+def observed(games: np.ndarray, local: LocalOptions) -> np.ndarray | None:
+    """Return local observations; None for full information."""
+    if local.view_radius is None:
+        return None
+    views = LocalViews(local, len(games))
+    views.begin(games, np.arange(len(games)))
+    return views.observe(games, batch.agents_to_act(games))
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
 def test_illegal_actions_have_probability_0(config: NetworkConfig) -> None:
-    games, masks = midgame()
+    games, _ = midgame()
+    masks = batch.legal_masks(games, config.message_tokens)
     legal = torch.from_numpy(masks[:, : config.actions] != 0)
     network = make_network(config)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter *= 50  # extreme logits
 
-        inputs = torch.from_numpy(network.inputs(games))
+        inputs = torch.from_numpy(network.inputs(games, observed(games, config.local)))
         logits, values = network(inputs)
         assert torch.equal(values, network.values(inputs))
         assert torch.equal(logits, network.logits(inputs))
@@ -139,6 +155,38 @@ def test_train_value_only_freezes_all_other_parameters() -> None:
     assert trained == [name for name, _ in network.named_parameters() if name.startswith("value_head")]
 
 
+LOCAL = {"view_radius": 1, "last_seen": True, "message_tokens": 2, "actions": ACTIONS + 2}
+
+
+def test_visible_and_age_are_node_features_and_messages_global_ones() -> None:
+    full, local = make_network(NetworkConfig(actions=ACTIONS, **SMALL)), make_network(NetworkConfig(**LOCAL, **SMALL))
+
+    assert local.node_features.in_features == full.node_features.in_features + 2
+    assert local.global_features.in_features == full.global_features.in_features + 4 * (2 + 1)
+    assert local.policy_head.out_features == ACTIONS + 2
+    given = torch.zeros(3, local.observation_size)
+    given[1, SIZE + 5] = given[2, SIZE + SPACES + 5] = 1
+    nodes, readout, _ = local._encode(given)
+    assert nodes.shape[0] == readout.shape[1] == SPACES
+    for row in (1, 2):
+        near = board_adjacency()[:, 5] > 0
+        near |= (board_adjacency() @ near.float()) > 0
+        near[5] = True
+        assert not torch.equal(nodes[5, row], nodes[5, 0])
+        assert torch.allclose(nodes[~near, row], nodes[~near, 0])
+
+
+def test_a_network_with_local_observations_refuses_whole_games() -> None:
+    with pytest.raises(TetrarchiaError):
+        make_network(NetworkConfig(view_radius=2, **SMALL)).inputs(midgame()[0])
+
+
+@pytest.mark.parametrize("wrong", [{"last_seen": True}, {"message_tokens": 2}, LOCAL | {"actions": ACTIONS}, {"actions": ACTIONS + 1}])
+def test_inconsistent_local_information_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(TetrarchiaError):
+        NetworkConfig(**wrong)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"kind": "deep"}, {"actions": 7}, {"policies": 2}, {"node_dim": 0}, {"encoder_layers": True}, {"hidden_dim": "wide"}]
 )
@@ -148,17 +196,29 @@ def test_an_invalid_configuration_is_refused(wrong: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gnn", "gnn-decoder"])
-def test_expand_action_head_keeps_the_policy(kind: str) -> None:
+def test_expand_network_keeps_the_policy(kind: str) -> None:
     torch.manual_seed(1)
     small = make_network(NetworkConfig(kind, **SMALL))
     seen = torch.from_numpy(batch.observe(batch.new_games(Options(), np.arange(8))[0]))
 
-    large = expand_action_head(small, NetworkConfig(kind, actions=ACTIONS, **SMALL))
+    large = expand_network(small, NetworkConfig(kind, actions=ACTIONS, **SMALL))
 
     logits, values = large(seen)
     assert logits.shape == (8, ACTIONS)
     assert torch.allclose(logits[:, :BASE_ACTIONS], small(seen)[0], atol=1e-6)
     assert torch.allclose(values, small(seen)[1])
+
+
+@pytest.mark.parametrize("kind", ["gnn", "gnn-decoder", "mlp"])
+def test_expand_network_to_local_information_keeps_the_policy(kind: str) -> None:
+    small = make_network(NetworkConfig(kind, **SMALL))
+    seen = torch.from_numpy(batch.observe(midgame()[0]))
+
+    large = expand_network(small, NetworkConfig(kind, **LOCAL, **SMALL))
+
+    logits, values = large(torch.cat([seen, torch.rand(len(seen), large.observation_size - SIZE)], dim=1))
+    assert torch.allclose(logits[:, :BASE_ACTIONS], small(seen)[0], atol=1e-6)
+    assert torch.allclose(values, small(seen)[1], atol=1e-6)
 
 
 def test_the_decoder_propagates_changes_along_links_only() -> None:

@@ -15,7 +15,6 @@ from tetrarchia_app.cli.app import EXAMPLES as FIRST_EXAMPLES
 from tetrarchia_app.cli.app import command_modules
 from tetrarchia_app.cli.arguments import all_levels
 from tetrarchia_app.cli.levels import level_in_words
-from tetrarchia_app.cli.play import EMPERORS_OR_ALL
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
@@ -45,7 +44,7 @@ def test_option_values_match_the_engine() -> None:
     assert tuple(arguments.VARIANTS) == VARIANTS
     assert tuple(arguments.MODULES) == MODULES
     assert tuple(arguments.SCENARIOS) == SCENARIOS
-    assert tuple(EMPERORS_OR_ALL) == ("all", *EMPERORS)
+    assert tuple(arguments.EMPERORS) == EMPERORS
     assert len(Options(level=list(all_levels())).level_names) == 256
 
 

@@ -15,6 +15,7 @@ CONFIGURATIONS |= {"mask in info": {"mask": "info"}, "task": {"task": "last-bord
 CONFIGURATIONS |= {"head starts": {"level": ["4200", "5300"], "revolts": [0, 3], "secured": [0, 4]}}
 CONFIGURATIONS |= {"local": {"view_radius": 2}, "local with memory": {"view_radius": 0, "last_seen": True, "mask": "info"}}
 CONFIGURATIONS |= {"local, everything": {"view_radius": 1, "last_seen": True, "variants": VARIANTS, "modules": MODULES}}
+CONFIGURATIONS |= {"local with messages": {"view_radius": 1, "last_seen": True, "message_tokens": 4}}
 CONFIGURATIONS |= {name: {"scenario": name} for name in SCENARIOS}
 every_configuration = pytest.mark.parametrize("arguments", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 

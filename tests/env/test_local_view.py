@@ -31,14 +31,15 @@ ROW_0 = np.array([0])
 REMEMBERED = ("unrest", "revolt", "token", "printed", "figure", "army", "army_origin", "army_nearness")
 MARGIN = offset("combat_margin")
 LOCAL_CONFIGURATIONS = [{"view_radius": 2}, {"view_radius": 0, "last_seen": True}, {"view_radius": 3, "last_seen": True}]
+LOCAL_CONFIGURATIONS += [{"view_radius": 1, "message_tokens": 3}, {"view_radius": 2, "last_seen": True, "message_tokens": 16}]
 
 
 def space(name: str) -> int:
     return BOARD.space_id(name)
 
 
-def views_of(game: batch.Games, radius: int, *, last_seen: bool = False) -> LocalViews:
-    views = LocalViews(LocalOptions(radius, last_seen), len(game))
+def views_of(game: batch.Games, radius: int, *, last_seen: bool = False, message_tokens: int = 0) -> LocalViews:
+    views = LocalViews(LocalOptions(radius, last_seen, message_tokens), len(game))
     views.begin(game, np.arange(len(game)))
     return views
 
@@ -53,17 +54,20 @@ def parts_of(game: batch.Games, viewer: int, radius: int) -> np.record:
     return vector_of(game, viewer, views_of(game, radius))[:SIZE].view(OBSERVATION)[0]
 
 
-def random_positions(configurations: int, games_each: int, last_seen: bool = False) -> Any:
-    """Yield games along random games of random configurations, with the memory of each if asked for."""
+def random_positions(configurations: int, games_each: int, last_seen: bool = False, message_tokens: int = 0) -> Any:
+    """Yield games along random games of random configurations, with the memory of each if asked for, and random messages."""
     for seed in range(configurations):
         games, masks = batch.new_games(random_options(seed), range(seed * games_each, (seed + 1) * games_each))
         rngs = rng_states(batch.seed_array(range(games_each)))
-        views = views_of(games, seed % 4, last_seen=last_seen)
+        views = views_of(games, seed % 4, last_seen=last_seen, message_tokens=message_tokens)
         yield games, views
         for step in range(60):
             if not batch.playout(games, masks, rngs, steps=1 + step % 3):
                 break
             views.update(games)
+            if message_tokens:
+                speaker, token = step % 4, 1 + step % message_tokens
+                views.messages["token"][:, speaker], views.messages["turn"][:, speaker] = token, games["turn"]
             yield games, views
 
 
@@ -214,21 +218,22 @@ def change_outside(games: batch.Games, i: int, viewer: int, seen: int, chance: n
     game.reserve[:] = chance.integers(21), chance.integers(21), chance.integers(3)
     game.dice = chance.integers(1, 2**62)
     if game.emperor != viewer:
-        game.ip, game.used = chance.integers(17), chance.integers(8)
+        game.ip, game.used = chance.integers(17), chance.integers(16)
 
 
-@pytest.mark.parametrize("last_seen", [False, True])
-def test_nothing_out_of_view_changes_observation_or_memory(last_seen: bool) -> None:
-    """R14.1 to R14.4, R14.6: the no-leak property, over thousands of random positions."""
+@pytest.mark.parametrize(("last_seen", "message_tokens"), [(False, 0), (True, 0), (False, 4)])
+def test_nothing_out_of_view_changes_observation_or_memory(last_seen: bool, message_tokens: int) -> None:
+    """R14.1 to R14.4, R14.6, R14.7: the no-leak property, over thousands of random positions."""
     chance = np.random.default_rng(1)
     positions = 0
-    for games, views in random_positions(40, 6, last_seen):
+    for games, views in random_positions(40, 6, last_seen, message_tokens):
         viewers = chance.integers(4, size=len(games))
         changed, later = games.copy(), copy.deepcopy(views)
         for i, viewer in enumerate(viewers):
             change_outside(changed, i, viewer, int(spaces_in_view(games[i], viewer, views.radius)), chance)
         later.update(changed)
-        obs, other = (np.zeros((len(games), SIZE + 48 * (1 + last_seen)), dtype=np.float32) for _ in range(2))
+        size = LocalOptions(0, last_seen, message_tokens).size
+        obs, other = (np.zeros((len(games), size), dtype=np.float32) for _ in range(2))
         views.encode(games, np.arange(len(games)), viewers, obs)
         later.encode(changed, np.arange(len(games)), viewers, other)
         for vectors in (obs, other):
@@ -394,10 +399,12 @@ def test_all_apis_give_the_same_observations(arguments: dict[str, Any]) -> None:
             assert vector.tobytes() == expected.tobytes()
         for other in EMPERORS:
             assert by_agent[other]["observation"].tobytes() == aec.observe(other)["observation"].tobytes()
-        assert aec.state().shape == aec.unwrapped.state_space.shape == (SIZE,)
-        assert aec.state().tobytes() == batch.observe(aec.unwrapped.position, ROW_0).tobytes()
+        assert aec.state().shape == parallel.state().shape == aec.unwrapped.state_space.shape
+        assert aec.state()[:SIZE].tobytes() == batch.observe(aec.unwrapped.position, ROW_0).tobytes()
+        messages = LocalOptions(**arguments).message_size
+        assert aec.state()[SIZE:].tobytes() == aec.observe("diocletian")["observation"][size - messages :].tobytes()
         assert infos["score"][0] == 0
-        assert (batched["action_mask"] == batch.legal_masks(many.batched.games)).all()
+        assert (batched["action_mask"] == batch.legal_masks(many.batched.games, arguments.get("message_tokens", 0))).all()
         actions = np.array([chance.choice(np.flatnonzero(mask)) for mask in batched["action_mask"]])
         aec.step(actions[0])
         by_agent, *_ = parallel.step({agent: actions[0]})
@@ -490,6 +497,8 @@ def test_state_of_batched_games_contains_the_memory() -> None:
         *[({"view_radius": value}, "view_radius must be None or an integer from 0 to 12") for value in (-1, 13, 2.0, "2", True)],
         ({"last_seen": True}, "last_seen needs view_radius"),
         ({"view_radius": 1, "last_seen": 1}, "last_seen must be"),
+        *[({"view_radius": 1, "message_tokens": value}, "message_tokens must be") for value in (-1, 17, 2.0, "2", True)],
+        ({"message_tokens": 1}, "message_tokens needs view_radius"),
     ],
 )
 def test_invalid_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:

@@ -126,7 +126,7 @@ FACTORIES = {
     "sb3_vec_env": tetrarchia_env.sb3_vec_env,
 }
 RULES = ("level", "variants", "modules", "scenario", "fixed_setup", "revolts", "secured", "task", "max_turns")
-SINGLE = (*RULES, "seat", "partners", "reward", "gamma", "view_radius", "last_seen", "render_mode", "mask")
+SINGLE = (*RULES, "seat", "partners", "reward", "gamma", "view_radius", "last_seen", "message_tokens", "render_mode", "mask")
 VECTOR = (*SINGLE, "num_envs", "rules", "actions", "initial_states", "initial_state_share", "illegal", "copy")
 PARAMETERS = {
     "Game": {*RULES, "seed"},

@@ -11,10 +11,10 @@ from tetrarchia_env.local_view import LocalOptions
 
 
 def local_digest() -> str:
-    """Return a digest of the observations and the state after each step, for several radii with and without memory."""
+    """Return a digest of the observations and the state after each step, for several radii with and without memory and messages."""
     digest = hashlib.sha256()
     for seed in range(8):
-        batched = BatchedGames(2, [random_options(seed)], local=LocalOptions(seed % 4, seed % 2 == 0))
+        batched = BatchedGames(2, [random_options(seed)], local=LocalOptions(seed % 4, seed % 2 == 0, seed % 3))
         batched.begin([seed, seed + 100])
         rngs = rng_states(batch.seed_array(range(2)))
         for _ in range(40):

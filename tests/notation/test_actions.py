@@ -83,9 +83,9 @@ def test_an_unknown_text_gets_a_suggestion() -> None:
         action_id("move BELGIKA")
 
 
-@pytest.mark.parametrize("action", [-1, 455, 10**9])
+@pytest.mark.parametrize("action", [-1, 471, 10**9])
 def test_unknown_id_error_states_the_allowed_range(action: int) -> None:
-    with pytest.raises(TetrarchiaError, match=f"0 to 454; got {action}"):
+    with pytest.raises(TetrarchiaError, match=f"0 to 470; got {action}"):
         action_text(action)
 
 

@@ -20,6 +20,7 @@ EXPECTED_OUTPUT = {
     "from_a_snapshot": r"planner +wins \d+% of \d+ games",
     "graph_input": r"edges +int64 +\(2, \d+\)",
     "maskable_ppo": r"before: wins .*\nafter [\d,]+ steps: wins",
+    "observation_agent": r"scout +wins \d+ of \d+ games",
     "own_agent": r"firefighter - greedy: [+-]\d+\.\d%",
     "partners": r"galerius at random with idle partners: wins \d+% of \d+ games, \d+ decisions",
     "random_play": r"A game has \d+ turns and \d+ decisions",

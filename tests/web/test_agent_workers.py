@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from tetrarchia_app.web.workers import AgentSpec, AgentWorkers, Answer, Request
+from tetrarchia_app.web.workers import MAX_ANSWER_ACTIONS, AgentSpec, AgentWorkers, Answer, Deliveries, Request
 from tetrarchia_env import batch
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
@@ -60,26 +61,114 @@ def answers(
     return asyncio.run(collect())
 
 
+def actions(received: list[Answer]) -> list[int]:
+    return [action for answer in received for action in answer.actions]
+
+
 def test_agent_plays_until_another_player_decides() -> None:
     [received] = answers(FirstLegal(), [100])
     game, masks = batch.new_games(OPTIONS, 0)
-    for answer in received:
+    for action in actions(received):
         assert batch.agents_to_act(game)[0] in EAST
-        batch.step(game, np.array([answer.action]), masks)
+        batch.step(game, np.array([action]), masks)
 
     assert [answer.continues for answer in received] == [True] * (len(received) - 1) + [False]
     assert batch.is_over(game)[0] or batch.agents_to_act(game)[0] not in EAST
 
 
+def test_an_answer_contains_actions_of_one_turn() -> None:
+    [received] = answers(FirstLegal(), [60], frozenset(range(4)))
+    game, masks = batch.new_games(OPTIONS, 0)
+    for answer in received:
+        emperors = set()
+        for action in answer.actions:
+            emperors.add(int(batch.agents_to_act(game)[0]))
+            batch.step(game, np.array([action]), masks)
+        assert len(emperors) == 1
+
+    assert len(actions(received)) == 60
+    assert len(received) < 60
+    assert max(len(answer.actions) for answer in received) <= MAX_ANSWER_ACTIONS
+
+
+def test_actions_of_a_slow_agent_are_answered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tetrarchia_app.web.workers.MAX_ANSWER_DELAY_S", 0.0)
+    [received] = answers(FirstLegal(), [5])
+    assert [len(answer.actions) for answer in received] == [1] * 5
+
+
 def test_agent_plays_at_most_max_actions() -> None:
-    assert [len(received) for received in answers(FirstLegal(), [1, 2, 3])] == [1, 2, 3]
+    assert [len(actions(received)) for received in answers(FirstLegal(), [1, 2, 3])] == [1, 2, 3]
 
 
 def test_illegal_action_affects_only_its_own_room() -> None:
     legal, illegal = answers(FirstLegal(illegal_env=1), [2, 2])
 
-    assert [type(answer.action) for answer in legal] == [int, int]
-    assert isinstance(illegal[0].action, TetrarchiaError)
+    assert len(actions(legal)) == 2
+    assert [answer.error for answer in legal] == [None] * len(legal)
+    assert isinstance(illegal[0].error, TetrarchiaError)
+
+
+def test_actions_before_an_error_are_delivered_with_it() -> None:
+    class FailingLater(FirstLegal):
+        count = 0
+
+        def act(self, games: Any, masks: Any, env_ids: Any) -> Any:
+            self.count += 1
+            if self.count == 3:
+                raise RuntimeError
+            return super().act(games, masks, env_ids)
+
+    [received] = answers(FailingLater(), [100])
+    assert len(actions(received)) == 2
+    assert [type(answer.error) for answer in received[-1:]] == [RuntimeError]
+
+
+def test_a_player_is_served_between_slices_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr("tetrarchia_app.web.workers.DELIVERY_SLICE_S", 0.0005)
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        deliveries = Deliveries(loop)
+
+        def deliver(_: Answer) -> None:
+            time.sleep(0.001)  # longer than a slice
+            order.append("agent")
+            if order.count("agent") == 3:
+                loop.call_soon(on_message)
+
+        def on_message() -> None:
+            order.append("message")
+            deliveries.is_postponed = True
+            loop.call_soon(lambda: order.append("response"))
+
+        request = Request(batch.new_games(OPTIONS, 1)[0], 0, EAST, 1, deliver)
+        deliveries.put([(request, Answer((0,)))] * 20)
+        while order.count("agent") < 20:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(serve())
+    first = order.index("message")
+    assert order[first - 1 : first + 2] == ["agent", "message", "response"]
+
+
+def test_messages_do_not_stop_the_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tetrarchia_app.web.workers.MAX_POSTPONEMENTS", 5)
+
+    async def serve() -> int:
+        deliveries = Deliveries(asyncio.get_running_loop())
+        delivered: list[Answer] = []
+        request = Request(batch.new_games(OPTIONS, 1)[0], 0, EAST, 1, delivered.append)
+        deliveries.put([(request, Answer((0,)))])
+        for steps in range(1_000):
+            deliveries.is_postponed = True  # a message in every step of the loop
+            await asyncio.sleep(0)
+            if delivered:
+                return steps
+        return 1_000
+
+    assert asyncio.run(serve()) < 50
 
 
 def test_agent_forgets_removed_rooms() -> None:

@@ -28,3 +28,5 @@ DUX_CALM = 261
 DUX_ATTACK_PIRATES = 262
 ORDER = 263  # + 48 Emperor + space
 ACTIONS = ORDER + 4 * SPACES
+SAY = ACTIONS  # + token - 1 (R14.7): these ids exist only with messages, and masks are longer then
+MAX_MESSAGE_TOKENS = 16

@@ -24,6 +24,7 @@ from tetrarchia_env.engine.state import (
     PATRES_PATRIAE,
     PIRATES_MODULE,
     ROMAN,
+    SAID,
     GameRecord,
 )
 from tetrarchia_env.engine.tables import ZONES
@@ -38,7 +39,7 @@ def legal(game: GameRecord, mask: Mask) -> bool:
 
     Args:
         game: The game.
-        mask: Receives 1 for each legal action, 0 for all others.
+        mask: Receives 1 for each legal action, 0 for all others; longer than ACTIONS if there are messages.
 
     Returns:
         Whether there is any legal action other than `end`; always true outside the Roman phase.
@@ -95,7 +96,7 @@ def sea_lane(lane: int) -> tuple[int, int]:
 
 @jit
 def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
-    """R4, R10, R11: write the actions of the Roman phase into the mask; return whether there is any other than `end`."""
+    """R4, R10, R11, R14.7: write the actions of the Roman phase into the mask; return whether there is any other than `end`."""
     mask[a.END] = 1
     choice = False
     if game.ip > 0:
@@ -120,6 +121,9 @@ def legal_in_turn(game: GameRecord, mask: Mask) -> bool:
     if game.variants & PATRES_PATRIAE:
         choice |= set_legal(mask, a.TAKE, may_take(game))
         choice |= set_legal(mask, a.GIVE, may_give(game))
+    if len(mask) > a.ACTIONS and game.used & SAID == 0:  # R14.7
+        mask[a.SAY :] = 1
+        choice = True
     return choice
 
 

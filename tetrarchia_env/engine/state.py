@@ -45,7 +45,7 @@ ARMY, GOTHS, REBEL = numbers(3)
 
 UNREST, REVOLT, ARMIES = numbers(3)  # indexes into the reserve
 
-POWER_USED, TAKEN, GIVEN = 1, 2, 4  # actions allowed once per turn
+POWER_USED, TAKEN, GIVEN, SAID = 1, 2, 4, 8  # actions allowed once per turn
 
 FIELDS: list[Any] = [
     # tokens on the board, as bits; at most one of the six has a space's bit (R1.3)
@@ -69,7 +69,7 @@ FIELDS: list[Any] = [
     ("ip", np.int64),  # IP left in this turn (R3.4)
     ("passing", np.int64),  # the figure that must move on (R4.3), or NOBODY
     ("outcome", np.int64),
-    ("used", np.int64),  # POWER_USED | TAKEN | GIVEN, this turn
+    ("used", np.int64),  # POWER_USED | TAKEN | GIVEN | SAID, this turn
     ("owed", np.int64, 4),  # IP gained or lost in each Emperor's next turn (R10.4)
     # pieces off the board
     ("supply", np.int64, 4),  # each Emperor's tokens

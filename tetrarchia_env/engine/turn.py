@@ -32,6 +32,7 @@ from tetrarchia_env.engine.state import (
     GALERIUS,
     OFF,
     ROMAN,
+    SAID,
     STRIKE,
     TRUNCATED,
     GameRecord,
@@ -193,7 +194,7 @@ def answer_block(game: GameRecord, action: int) -> None:
 
 @jit
 def act(game: GameRecord, action: int) -> None:
-    """R4, R10, R11: play an action of the Roman phase, by its block of ids."""
+    """R4, R10, R11, R14.7: play an action of the Roman phase, by its block of ids."""
     if action == a.END:  # R4.8
         game.phase = BARBARIAN
     elif action == a.SECURE:
@@ -219,9 +220,11 @@ def act(game: GameRecord, action: int) -> None:
         attack_pirates(game, game.emperor)
     elif action < a.ORDER:
         act_by_dux(game, action)
-    else:  # R10.1
+    elif action < a.SAY:  # R10.1
         order = action - a.ORDER
         move(game, order // SPACES, order % SPACES)
+    else:  # R14.7: the environment keeps the message
+        game.used |= SAID
 
 
 @jit

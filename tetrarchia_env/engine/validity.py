@@ -75,7 +75,7 @@ LIMITS: dict[str, tuple[Any, Any]] = {  # lowest and highest value of each field
     "ip": (0, MAX_IP),
     "passing": (NOBODY, DUX),
     "outcome": (0, len(OUTCOMES) - 1),
-    "used": (0, 7),
+    "used": (0, 15),
     "owed": (-1, 1),
     "supply": (0, MAX_TOKENS),
     "glory": (0, MAX_UNREST),

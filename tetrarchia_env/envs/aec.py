@@ -12,9 +12,8 @@ from pettingzoo.utils.wrappers import TerminateIllegalWrapper
 
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import RUNNING, TRUNCATED
-from tetrarchia_env.envs.base import BaseEnv
+from tetrarchia_env.envs.base import VIEWERS, BaseEnv
 from tetrarchia_env.envs.infos import info_of
 from tetrarchia_env.envs.partners import PartnersArgument, Seat, make_partners
 from tetrarchia_env.envs.rewards import Reward, RewardName
@@ -22,6 +21,7 @@ from tetrarchia_env.envs.spaces import RENDER_FPS, RENDER_MODES, MaskPlace, Obs,
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation import Snapshot
+from tetrarchia_env.observation import SIZE
 from tetrarchia_env.options import Options
 
 PETTINGZOO_TEST_OPTIONS = {"options": 1}  # PettingZoo's conformance test passes these to reset
@@ -44,6 +44,7 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         gamma: the learner's discount per step, for `reward="shaped"`
         view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -78,22 +79,25 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         gamma: float = 1.0,
         view_radius: int | None = None,
         last_seen: bool = False,
+        message_tokens: int = 0,
         render_mode: RenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
         mask: MaskPlace = "observation",
     ) -> None:
         options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
-        local, others = LocalOptions(view_radius, last_seen), make_partners(seat, partners)
+        local, others = LocalOptions(view_radius, last_seen, message_tokens), make_partners(seat, partners)
         super().__init__(options, reward, gamma, local, render_mode, mask, others)
         self.possible_agents = list(EMPERORS) if seat is None else [seat]
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
-        self.state_space = vector_space()
-        self._observation_spaces = {agent: observation_space(self.mask_in, size=self.local_options.size) for agent in self.possible_agents}
-        self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in self.possible_agents}
+        self.state_space = vector_space(SIZE + self.local_options.message_size)
+        self._observation_spaces = {
+            agent: observation_space(self.mask_in, self.local_options.actions, self.local_options.size) for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: spaces.Discrete(self.local_options.actions) for agent in self.possible_agents}
         self._random: np.random.Generator | None = None
 
     def observation_space(self, agent: str) -> spaces.Space:
@@ -101,7 +105,7 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """Return the action space, which is the same for every configuration."""
+        """Return the action space, which is the same for every configuration without messages."""
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -150,11 +154,12 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
         return {"observation": obs, "action_mask": self._legal(agent)} if self.mask_in == "observation" else obs
 
     def _legal(self, agent: str) -> NDArray[np.int8]:
-        return self.masks[0].copy() if agent == self.agent_selection else np.zeros(ACTIONS, dtype=np.int8)
+        return self.masks[0].copy() if agent == self.agent_selection else np.zeros_like(self.masks[0])
 
     def state(self) -> NDArray[np.float32]:
-        """Return the full state, also with `view_radius`: the fully informed observation of diocletian."""
-        return self.fully_observed_by(0)
+        """Return the full state, also with `view_radius`: the fully informed observation of diocletian, and the messages."""
+        state = self.fully_observed_by(0)
+        return np.concatenate([state, self.local.encode_messages(self.position, VIEWERS[0])[0]]) if self.local else state
 
     def _start_episode(self) -> None:
         self.agents = list(self.possible_agents)

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch, notation
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine._jit import jit
-from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.engine.state import GAME, OVER, RUNNING
 from tetrarchia_env.engine.turn import play
 from tetrarchia_env.envs.partners import Partners
 from tetrarchia_env.envs.rewards import Reward, make_reward, step_rewards
 from tetrarchia_env.envs.spaces import check_mask, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.events import EventLog
+from tetrarchia_env.events import EventLog, known_lines
 from tetrarchia_env.game import ROW_0, GameState
 from tetrarchia_env.local_view import LocalOptions, LocalViews
 from tetrarchia_env.notation import Snapshot
@@ -53,15 +52,17 @@ class BaseEnv(GameState):
         self.local_options = local_options
         self.local = None if local_options.view_radius is None else LocalViews(local_options, 1)
         self.partners = partners
+        if partners is not None:
+            partners.check_local(local_options)
         self.reward = make_reward(reward, gamma)
         self.pays_every_step = not getattr(self.reward, "terminal_only", False)
         self.render_mode = check_render_mode(render_mode)
         self.mask_in = check_mask(mask)
         self.position = np.zeros(1, dtype=GAME)
         self.position["phase"] = OVER  # until the first reset
-        self.masks = np.zeros((1, ACTIONS), dtype=np.int8)
+        self.masks = np.zeros((1, local_options.actions), dtype=np.int8)
         self.window = Window()
-        self.events = EventLog()  # recorded only with a render mode
+        self.events = EventLog(local_options.message_tokens)  # recorded only with a render mode
 
     def begin(self, seed: int) -> None:
         """Begin a new game in place; with partners at the learner's first decision, if need be that of a later game."""
@@ -98,7 +99,7 @@ class BaseEnv(GameState):
         is_over = bool(self.position["phase"][0] == OVER)
         while self.partners is not None and not is_over and self.status()[0] != self.partners.seat:
             self.auto_render()
-            [action] = self.partners.act(self.position, self.masks, ROW_0)
+            [action] = self.partners.act(self.position, self.masks, ROW_0, lambda _: self.observed_by(self.status()[0])[np.newaxis])
             is_over = self._play_one(int(action))
             if is_over or self.pays_every_step:
                 paid = paid + step_rewards(self.reward, self.position)[0]
@@ -107,6 +108,8 @@ class BaseEnv(GameState):
     def _play_one(self, action: int) -> bool:
         if self.render_mode:
             self.events.record(self.position, action)
+        if self.local:
+            self.local.say(self.position, ROW_0, np.array([action]))
         is_over = _play(self.position, action, self.masks)
         if self.local:
             self.local.update(self.position)
@@ -141,15 +144,27 @@ class BaseEnv(GameState):
         obs: NDArray[np.float32] = batch.observe_unchecked(self.position, VIEWERS[emperor])[0]
         return obs
 
-    def render(self) -> Drawing | None:
-        """Return the game as text, pixels or SVG, depending on the render mode; `human` shows it in the window."""
+    def render(self, view: str | None = None) -> Drawing | None:
+        """Return the game as text, pixels or SVG, depending on the render mode; `human` shows it in the window.
+
+        Args:
+            view: An Emperor, to show only what he knows (R14); `None` shows the whole board. It needs `view_radius`.
+
+        Raises:
+            TetrarchiaError: There is no such Emperor, or the environment has no `view_radius`.
+        """
         if self.render_mode is None:
             return None
+        snapshot, story, dice = self.snapshot(), self.events.lines, self.events.dice
+        if view is not None:
+            if self.local is None:
+                raise TetrarchiaError(f"view {view!r} needs view_radius; got view_radius=None, with which every Emperor sees everything")
+            snapshot, dice = notation.visible_snapshot(self.position, view, self.local), ""
+            story = known_lines(story, snapshot)
         if self.render_mode == "human":
-            events = self.events
-            self.window.show(draw_rgb(self.snapshot(), story=events.lines, dice=events.dice, width=self.window.width))
+            self.window.show(draw_rgb(snapshot, story=story, dice=dice, width=self.window.width))
             return None
-        return draw_as(self.render_mode, self.snapshot(), story=self.events.lines, dice=self.events.dice)
+        return draw_as(self.render_mode, snapshot, story=story, dice=dice)
 
     def auto_render(self, *, begins: bool = False) -> None:
         """Render after a reset or step in the mode `human`.
@@ -175,11 +190,11 @@ class BaseEnv(GameState):
         self.events.clear()
 
     def snapshot(self) -> Snapshot:
-        """Return the whole game as plain JSON data, with `last_seen` also the Emperors' memory."""
+        """Return the whole game as plain JSON data, with `last_seen` also the Emperors' memory, with messages also the last ones."""
         if not self.position["level"].any():
             self.check_running()
-        memory = {"local": notation.local_data(self.position, self.local)} if self.local and self.local.last_seen else {}
-        return super().snapshot() | memory
+        has_data = self.local and (self.local.last_seen or self.local.message_tokens)
+        return super().snapshot() | ({"local": notation.local_data(self.position, self.local)} if self.local and has_data else {})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot by the rules that it names, or by this environment's rules if it names none.
@@ -190,7 +205,7 @@ class BaseEnv(GameState):
         if self.options.draws_level:
             rules["level"] = self.options.level_names[0]
         self.position = notation.restore({"rules": rules, **snapshot})
-        self.masks = batch.legal_masks(self.position)
+        self.masks = batch.legal_masks(self.position, self.local_options.message_tokens)
         if self.local:
             notation.restore_local(snapshot, self.position, self.local)
         self.reward.begin(self.position, ROW_0)

@@ -28,7 +28,7 @@ from tetrarchia_env.envs.partners import PARTNER, PartnersArgument, make_partner
 from tetrarchia_env.envs.rewards import Reward, make_reward, pays_each_emperor, step_rewards
 from tetrarchia_env.envs.spaces import VECTOR_RENDER_MODES, check_render_mode
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.local_view import FULL_INFORMATION, LOCAL, LocalOptions, LocalViews, check_memory
+from tetrarchia_env.local_view import FULL_INFORMATION, LOCAL, MESSAGE, LocalOptions, LocalViews, check_memory, check_messages
 from tetrarchia_env.notation import Snapshot, options_of, restore, snapshot
 from tetrarchia_env.observation import OBSERVATION, encode
 from tetrarchia_env.options import Options
@@ -63,7 +63,7 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 ActionSet = Literal["all", "base"]
 
-STATE = {"games": GAME, "episodes": EPISODE}  # with partners also "partners"
+STATE = {"games": GAME, "episodes": EPISODE}  # with partners also "partners"; see `state_dtypes`
 FINITE, COUNT = (-1e300, 1e300), (0, 2**62)
 EPISODE_RANGES = {"rng": (1, 2**64 - 1), "total": FINITE, "steps": COUNT, "reward": FINITE, "ended": (0, 1)}
 EPISODE_RANGES |= {"outcome": (0, len(OUTCOMES) - 1), "score": (-100, 100), "turn": COUNT, "level": (0, 9)}
@@ -130,9 +130,11 @@ class BatchedGames:
         self.local = None if local.view_radius is None else LocalViews(local, num_envs)
         self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES)
         self.partners = make_partners(seat, partners, num_envs)
+        if self.partners is not None:
+            self.partners.check_local(local)
         self.rule_index = np.repeat(np.arange(len(self.options)), num_envs // len(self.options))
         self.games = np.zeros(num_envs, dtype=GAME)
-        self.masks = np.zeros((num_envs, _num_actions(actions, self.options)), dtype=np.int8)
+        self.masks = np.zeros((num_envs, _num_actions(actions, self.options, local)), dtype=np.int8)
         self.episodes = np.zeros(num_envs, dtype=EPISODE)
         self.illegal = check_illegal(illegal)
         self.illegal_actions = np.zeros(num_envs, dtype=np.int64)
@@ -220,6 +222,9 @@ class BatchedGames:
         if find_illegal(chosen, self.masks, idle, self.illegal_actions):
             self._handle_illegal(chosen, np.flatnonzero(self.illegal_actions))
         self.begin_next(np.flatnonzero(idle))
+        if self.local and self.local.message_tokens:
+            played = np.flatnonzero(~idle & (self.illegal_actions == 0))
+            self.local.say(self.games, played, chosen[played])
         play_step(self.games, chosen, self.episodes, self.masks, idle, self.illegal_actions)
         if self.local:
             self.local.update(self.games)
@@ -250,7 +255,9 @@ class BatchedGames:
     def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
         """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""
         while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self._seat)):
-            actions = self.partners.act(self.games[rows], self.masks[rows], rows)
+            actions = self.partners.act(self.games[rows], self.masks[rows], rows, self._observed_by_partners)
+            if self.local:
+                self.local.say(self.games, rows, actions)
             play_rows(self.games, rows, actions, self.masks)
             if self.local:
                 self.local.update(self.games)
@@ -258,6 +265,10 @@ class BatchedGames:
                 played = self._none.copy()
                 played[rows] = True
                 self.episodes["reward"] += self._last_rewards(played)
+
+    def _observed_by_partners(self, rows: Rows) -> Floats:
+        games, viewers = self.games[rows], batch.agents_to_act(self.games[rows])
+        return self.local.select(rows).observe(games, viewers) if self.local else batch.observe_unchecked(games, viewers)
 
     def begin_next(self, rows: Rows) -> None:
         """Begin the next game in these rows, in which one ended."""
@@ -313,6 +324,8 @@ class BatchedGames:
             arrays["partners"] = self.partners.records  # what the agents remember themselves is not included
         if self.local and self.local.last_seen:
             arrays["local"] = self.local.records
+        if self.local and self.local.message_tokens:
+            arrays["messages"] = self.local.messages
         return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
@@ -334,14 +347,20 @@ class BatchedGames:
         if self.local and self.local.last_seen:
             memory = records_from_bytes(state.get("local"), LOCAL, len(self.games), "local")
             check_memory(memory, games, "local")
+        messages = None
+        if self.local and self.local.message_tokens:
+            messages = records_from_bytes(state.get("messages"), MESSAGE, len(self.games), "messages")
+            check_messages(messages, games, self.local.message_tokens, "messages")
         with self.thread_guard:
             if self.local and memory is not None:
                 self.local.records[:] = memory
+            if self.local and messages is not None:
+                self.local.messages[:] = messages
             if self.partners is not None and records is not None:
                 self.partners.records[:] = records
                 self.partners.forget(np.arange(len(games)))
             self.games[:], self.episodes[:], self._ignored[:] = games, episodes, 0
-            self.masks[:] = batch.legal_masks(games)[:, : self.masks.shape[1]]
+            self.masks[:] = batch.legal_masks(games, self.local_options.message_tokens)[:, : self.masks.shape[1]]
             self._begin_reward(np.arange(len(games)))
             self.observe()
 
@@ -362,6 +381,12 @@ class BatchedGames:
         return to_act
 
 
+def state_dtypes(local: LocalOptions) -> dict[str, np.dtype[Any]]:
+    """Return the dtype of each part of `BatchedGames.state` without partners."""
+    memory, messages = {"local": LOCAL} if local.last_seen else {}, {"messages": MESSAGE} if local.message_tokens else {}
+    return STATE | memory | messages
+
+
 def rule_sets(rules: Sequence[Mapping[str, Any]] | None, *arguments: Any) -> list[Options]:
     """Return the options of each set of rules, which override the arguments: values of all fields of `Options`, in their order."""
     defaults = dict(zip(Options.__dataclass_fields__, arguments, strict=True))
@@ -375,13 +400,15 @@ def _check_num_envs(num_envs: object, rules: int) -> None:
         raise TetrarchiaError(f"num_envs must be a multiple of the number of rules; got {num_envs} for {rules}")
 
 
-def _num_actions(actions: str, rules: Sequence[Options]) -> int:
+def _num_actions(actions: str, rules: Sequence[Options], local: LocalOptions) -> int:
     if actions not in ("all", "base"):
         raise TetrarchiaError(f"actions must be 'all' or 'base'; got {actions!r}")
     for options in rules:
         if actions == "base" and options.needs_all_actions:
             raise TetrarchiaError(f"actions='base' does not include the actions of {', '.join([*options.variants, *options.modules])}")
-    return BASE_ACTIONS if actions == "base" else ACTIONS
+    if actions == "base" and local.message_tokens:
+        raise TetrarchiaError(f"actions='base' does not include messages; got message_tokens={local.message_tokens}")
+    return BASE_ACTIONS if actions == "base" else local.actions
 
 
 @jit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.checks import ERR_CONCURRENT_USE, check_no_options, checked_seed
-from tetrarchia_env.engine.actions import ACTIONS, END
+from tetrarchia_env.engine.actions import END
 from tetrarchia_env.engine.state import OVER, RUNNING, TRUNCATED
 from tetrarchia_env.envs.base import BaseEnv
 from tetrarchia_env.envs.illegal_actions import IllegalRule, apply_illegal, check_illegal
@@ -41,6 +41,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         gamma: the learner's discount per step, for `reward="shaped"`
         view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
         render_mode: `None`, "ansi", "rgb_array", "human" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -73,6 +74,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         gamma: float = 1.0,
         view_radius: int | None = None,
         last_seen: bool = False,
+        message_tokens: int = 0,
         render_mode: RenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
@@ -80,14 +82,14 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
         illegal: IllegalRule = "ignore",
     ) -> None:
         options = Options(level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task)
-        local, others = LocalOptions(view_radius, last_seen), make_partners(seat, partners)
+        local, others = LocalOptions(view_radius, last_seen, message_tokens), make_partners(seat, partners)
         super().__init__(options, reward, gamma, local, render_mode, mask, others)
         self.illegal = check_illegal(illegal)
         self.ignored = np.zeros(1, dtype=np.int64)  # illegal actions of this game
         self.rewards: NDArray[np.float64] | None = None  # of each Emperor for the last step, if the reward object has them
         self._pays_each_emperor: bool | None = None  # unknown before the first game
-        self.observation_space = observation_space(self.mask_in, size=self.local_options.size)
-        self.action_space = spaces.Discrete(ACTIONS)
+        self.observation_space = observation_space(self.mask_in, self.local_options.actions, self.local_options.size)
+        self.action_space = spaces.Discrete(self.local_options.actions)
 
     def _clear(self) -> None:
         super()._clear()
@@ -112,7 +114,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
             raise TetrarchiaError(ERR_CONCURRENT_USE)
         try:
             if not self.action_space.contains(action):
-                raise TetrarchiaError(f"action must be an integer from 0 to {ACTIONS - 1}; got {action!r}")
+                raise TetrarchiaError(f"action must be an integer from 0 to {self.action_space.n - 1}; got {action!r}")
             self.check_running()
             is_legal = bool(self.masks[0, action])
             if not is_legal and self.illegal == "raise":

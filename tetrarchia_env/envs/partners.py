@@ -4,18 +4,31 @@
 derived. The vector APIs have one for all games, the single-game environments one for their game: both play the same games.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import metadata
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_env.agent import Actions, Agent, IllegalActionsError, RngStates, agent_rngs, agent_streams_of_rngs, ask, begin_games
+from tetrarchia_env.agent import (
+    Actions,
+    Agent,
+    IllegalActionsError,
+    Observations,
+    RngStates,
+    agent_rngs,
+    agent_streams_of_rngs,
+    ask,
+    begin_games,
+    check_information,
+)
 from tetrarchia_env.batch import Games, Masks, Rows, agents_to_act
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.schema import truncate_repr
 
 Seat = Literal["diocletian", "galerius", "constantius", "maximian"]
@@ -68,6 +81,10 @@ class Partners:
                 self._agent_of[row, EMPERORS.index(other)] = numbers[key]
         self.records = np.zeros(num_envs, dtype=PARTNER)
 
+    def check_local(self, local: LocalOptions) -> None:
+        """Raise TetrarchiaError if an agent needs observations with other arguments; agents that need whole games may always play."""
+        check_information(self._agents, local, allow_full_information=True)
+
     def begin(self, rows: Rows, rngs: RngStates, lineups: NDArray[np.int64]) -> None:
         """Begin new games.
 
@@ -85,13 +102,14 @@ class Partners:
         for agent in self._agents:
             begin_games(agent, rows)
 
-    def act(self, games: Games, masks: Masks, rows: Rows) -> Actions:
+    def act(self, games: Games, masks: Masks, rows: Rows, observe: Callable[[Rows], Observations]) -> Actions:
         """Return the partners' actions in these running games, and count them as decisions.
 
         Args:
             games: the games in which a partner decides
             masks: their legal actions
             rows: their environments
+            observe: returns the observation of the Emperor to act in some environments
         """
         if masks.shape[1] < ACTIONS:
             masks = np.pad(masks, ((0, 0), (0, ACTIONS - masks.shape[1])))
@@ -104,7 +122,7 @@ class Partners:
             if len(own):
                 chosen = slice(None) if len(own) == len(games) else own
                 try:
-                    actions[own] = ask(agent, games[chosen], masks[chosen], rows[chosen], rngs[chosen])
+                    actions[own] = ask(agent, games[chosen], masks[chosen], rows[chosen], rngs[chosen], partial(observe, rows[chosen]))
                 except IllegalActionsError as error:
                     raise TetrarchiaError(f"partner {truncate_repr(agent)}: {error}") from error
         self.records["decisions"][rows] += 1

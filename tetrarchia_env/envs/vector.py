@@ -53,6 +53,7 @@ class TetrarchiaVector(VectorEnv):
         gamma: the learner's discount per step, for `reward="shaped"`
         view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
         last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
+        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
         partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
@@ -88,6 +89,7 @@ class TetrarchiaVector(VectorEnv):
         gamma: float = 1.0,
         view_radius: int | None = None,
         last_seen: bool = False,
+        message_tokens: int = 0,
         render_mode: VectorRenderMode | None = None,
         seat: Seat | None = None,
         partners: PartnersArgument | None = None,
@@ -104,7 +106,7 @@ class TetrarchiaVector(VectorEnv):
             initial_state_share=initial_state_share,
             reward=reward,
             gamma=gamma,
-            local=LocalOptions(view_radius, last_seen),
+            local=LocalOptions(view_radius, last_seen, message_tokens),
             render_mode=render_mode,
             illegal=illegal,
             seat=seat,

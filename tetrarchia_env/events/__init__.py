@@ -5,6 +5,7 @@ the changes of each piece; no rule is implemented twice. `narrate_pieces` yields
 actions as they are played and narrates them when they are read.
 """
 
+from tetrarchia_env.events.local import known_lines
 from tetrarchia_env.events.story import EventLog, Piece, Story, narrate, narrate_pieces
 
-__all__ = ["EventLog", "Piece", "Story", "narrate", "narrate_pieces"]
+__all__ = ["EventLog", "Piece", "Story", "known_lines", "narrate", "narrate_pieces"]

@@ -50,9 +50,11 @@ def _arrival(game: GameRecord) -> str:
 
 
 def describe_act(before: GameRecord, game: GameRecord, action: int) -> Lines:
-    """R4, R10, R11: describe an action of the Roman phase."""
+    """R4, R10, R11, R14.7: describe an action of the Roman phase."""
     figure, verb, goal = _parts(game, action_text(action))
-    if verb == "attack":
+    if verb == "say":
+        yield f"{EMPERORS[figure]} says {goal}"
+    elif verb == "attack":
         yield from describe_attack(before, game, figure, PIRATES if goal == "PIRATES" else BOARD.space_id(goal))
     else:
         yield _DESCRIPTIONS[verb](before, game, figure)

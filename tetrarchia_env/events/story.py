@@ -80,12 +80,13 @@ class Piece:
     after: Games
 
 
-def narrate(game: Games, action: int) -> Story:
+def narrate(game: Games, action: int, message_tokens: int = 0) -> Story:
     """Return the events of one action, replayed on a copy of the position.
 
     Args:
         game: The position before the action, an array of one game; it is not changed.
         action: The id of a legal action; ignored if the game is over.
+        message_tokens: The number of message tokens (R14.7).
 
     Returns:
         The story; its `lines` are empty if the game is over.
@@ -95,16 +96,17 @@ def narrate(game: Games, action: int) -> Story:
     """
     if game[0].phase == OVER:
         return Story((), "", game.copy())
-    pieces = list(narrate_pieces(game, action))
+    pieces = list(narrate_pieces(game, action, message_tokens))
     return Story(tuple(line for piece in pieces for line in piece.lines), pieces[-1].dice, pieces[-1].after)
 
 
-def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
+def narrate_pieces(game: Games, action: int, message_tokens: int = 0) -> Iterator[Piece]:
     """Yield the events of one action piece by piece, replayed on a copy of the position.
 
     Args:
         game: The position before the action, an array of one running game; it is not changed.
         action: The id of a legal action.
+        message_tokens: The number of message tokens (R14.7).
 
     Yields:
         The decision, then each step that follows without one.
@@ -112,7 +114,7 @@ def narrate_pieces(game: Games, action: int) -> Iterator[Piece]:
     Raises:
         TetrarchiaError: The action is not legal.
     """
-    masks = legal_masks(game)
+    masks = legal_masks(game, message_tokens)
     if not (0 <= action < masks.shape[1] and masks[0, action]):
         raise TetrarchiaError(illegal_action_message(action, masks[0], "here", action_text))
     playing, dice = repeat(game), list[str]()
@@ -127,9 +129,13 @@ class EventLog:
     """The events of the latest action of one game, narrated when they are read.
 
     Environments record each action next to the compiled step, so that rendering observes the game and never advances it.
+
+    Args:
+        message_tokens: The number of message tokens (R14.7).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, message_tokens: int = 0) -> None:
+        self._message_tokens = message_tokens
         self._recorded: deque[tuple[Games, int]] = deque(maxlen=MAX_RECORDED_ACTIONS)
         self._lines: tuple[str, ...] = ()
         self._dice = ""
@@ -157,8 +163,8 @@ class EventLog:
 
     def _narrate(self) -> None:
         if self._recorded:
-            self._lines = narrate(*self._recorded[-1]).lines
-            stories = (narrate(*recorded) for recorded in reversed(self._recorded))
+            self._lines = narrate(*self._recorded[-1], self._message_tokens).lines
+            stories = (narrate(*recorded, self._message_tokens) for recorded in reversed(self._recorded))
             self._dice = next((story.dice for story in stories if story.dice), self._dice)
             self._recorded.clear()
 

@@ -1,7 +1,7 @@
 """Conversion of games to and from text and JSON: actions, snapshots and replays."""
 
 from tetrarchia_env.notation.actions import ACTION_TEXTS, action_id, action_label, action_text, legal_actions
-from tetrarchia_env.notation.local_memory import local_data, restore_local
+from tetrarchia_env.notation.local_memory import local_data, restore_local, visible_snapshot
 from tetrarchia_env.notation.plain_records import fast_view, repeat, to_namedtuple
 from tetrarchia_env.notation.replays import (
     Replay,
@@ -37,4 +37,5 @@ __all__ = [
     "restore_local",
     "snapshot",
     "to_namedtuple",
+    "visible_snapshot",
 ]

@@ -35,7 +35,8 @@ _BLOCKS = {
     **{getattr(a, first): _expanded(text) for rule in (*VARIANTS, *MODULES) for first, text in rule.actions.items()},
 }
 ACTION_TEXTS: tuple[str, ...] = tuple(text for first in sorted(_BLOCKS) for text in _BLOCKS[first])
-_IDS = {text.casefold(): action for action, text in enumerate(ACTION_TEXTS)}
+_TEXTS = (*ACTION_TEXTS, *(f"say {token}" for token in range(1, a.MAX_MESSAGE_TOKENS + 1)))  # R14.7
+_IDS = {text.casefold(): action for action, text in enumerate(_TEXTS)}
 # By the beginning of an action's text. {goal}: the rest of the text; {place}: the space of the figure; {token}: what lies there.
 _LABELS = {
     "end": "End the turn",
@@ -62,6 +63,7 @@ _LABELS = {
     "dux attack": "Attack {goal} with the Dux",
     "dux subdue": "Subdue the {token} in {place} with the Dux",
     "dux calm": "Calm the Revolt in {place} with the Dux",
+    "say": "Say {goal}",
 }
 
 
@@ -71,12 +73,12 @@ def action_text(action: int) -> str:
     Raises:
         TetrarchiaError: There is no such action.
 
-    >>> action_text(2), action_text(13)
-    ('subdue', 'move TINGITANA')
+    >>> action_text(2), action_text(13), action_text(456)
+    ('subdue', 'move TINGITANA', 'say 2')
     """
-    if not 0 <= action < a.ACTIONS:
-        raise TetrarchiaError(f"action must be from 0 to {a.ACTIONS - 1}; got {action!r}")
-    return ACTION_TEXTS[action]
+    if not 0 <= action < len(_TEXTS):
+        raise TetrarchiaError(f"action must be from 0 to {len(_TEXTS) - 1}; got {action!r}")
+    return _TEXTS[action]
 
 
 def action_id(text: str) -> int:
@@ -93,7 +95,7 @@ def action_id(text: str) -> int:
     """
     words = " ".join(str(text).split()).casefold()
     if words not in _IDS:
-        close = [ACTION_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
+        close = [_TEXTS[_IDS[near]] for near in get_close_matches(words, _IDS)]
         hint = f": did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise TetrarchiaError(f"unknown action {truncate_repr(text)}{hint}")
     return _IDS[words]

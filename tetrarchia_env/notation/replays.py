@@ -16,6 +16,7 @@ from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import read_bounded, write_text_atomic
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions, parse_arguments
 from tetrarchia_env.notation.actions import action_id, action_text
 from tetrarchia_env.notation.restore import restore
 from tetrarchia_env.notation.snapshots import Snapshot, snapshot
@@ -57,6 +58,7 @@ class Replay:
     seed: int
     actions: tuple[tuple[str, str], ...]  # agent and text of each
     final: Snapshot
+    local: LocalOptions = FULL_INFORMATION  # what the agents observed; message tokens (R14.7) add actions
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the replay to a file, completely or not at all.
@@ -71,23 +73,24 @@ class Replay:
         write_text_atomic(path, json.dumps(replay_data(self), indent=1) + "\n")
 
 
-def record_replay(options: Options, seed: int, actions: Iterable[int]) -> Replay:
+def record_replay(options: Options, seed: int, actions: Iterable[int], local: LocalOptions = FULL_INFORMATION) -> Replay:
     """Play a game and return its replay.
 
     Args:
         options: The rules of the game.
         seed: The seed of the dice.
         actions: The ids of all actions in order.
+        local: The arguments of local information.
 
     Raises:
         TetrarchiaError: An action is not legal.
     """
-    games, masks = batch.new_games(options, seed)
+    games, masks = batch.new_games(options, seed, local.message_tokens)
     played = []
     for action in actions:
         played.append((EMPERORS[agent_to_act(games[0])], action_text(action)))
         batch.step(games, np.array([action]), masks)
-    return Replay(options, checked_seed(seed), tuple(played), snapshot(games))
+    return Replay(options, checked_seed(seed), tuple(played), snapshot(games), local)
 
 
 def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
@@ -96,7 +99,7 @@ def play_replay(replay: Replay) -> Iterator[tuple[batch.Games, str, str]]:
     Raises:
         TetrarchiaError: An action is not legal, or the game does not end in the final position of the replay.
     """
-    games, masks = batch.new_games(replay.options, replay.seed)
+    games, masks = batch.new_games(replay.options, replay.seed, replay.local.message_tokens)
     for action in replay_actions(replay, games, masks):
         yield games.copy(), EMPERORS[agent_to_act(games[0])], action_text(action)
         batch.step(games, np.array([action]), masks)
@@ -117,7 +120,7 @@ def replay_actions(replay: Replay, games: batch.Games, masks: batch.Masks) -> It
         action, to_act = action_id(text), EMPERORS[agent_to_act(games[0])]
         if to_act != agent:
             raise TetrarchiaError(f"action {number}, {text!r} of {agent}: the agent to act is {to_act}")
-        if not masks[0, action]:
+        if action >= masks.shape[1] or not masks[0, action]:
             raise TetrarchiaError(f"action {number}, {text!r} of {agent}: not legal there")
         yield action
     if snapshot(games) != replay.final:
@@ -130,7 +133,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "board": board_digest(),
-        "arguments": replay.options.arguments(),
+        "arguments": replay.options.arguments() | replay.local.arguments(),
         "seed": replay.seed,
         "actions": replay.actions,
         "final": replay.final,
@@ -185,7 +188,7 @@ def parse_replay(content: object) -> Replay:
     for _, text in data.actions:
         action_id(text)
     try:
-        options = Options.of(**data.arguments)
+        options, local = parse_arguments(data.arguments)
     except TetrarchiaError as error:
         raise TetrarchiaError(f"arguments: {error}") from None
     seed = checked_seed(data.seed)
@@ -195,7 +198,7 @@ def parse_replay(content: object) -> Replay:
         raise TetrarchiaError(f"final: {error}") from None
     if not is_snapshot:
         raise TetrarchiaError("final must be a complete snapshot; entries are missing or contradict each other")
-    return Replay(options, seed, tuple(data.actions), data.final)
+    return Replay(options, seed, tuple(data.actions), data.final, local)
 
 
 def board_digest(board: Board = BOARD) -> str:

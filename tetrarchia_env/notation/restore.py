@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 
 from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS
+from tetrarchia_env.engine.actions import MAX_MESSAGE_TOKENS
 from tetrarchia_env.engine.state import (
     DUX,
     FIGURES,
@@ -137,10 +138,18 @@ class MemoryData(Entries):
     army: Annotated[tuple[Numeral, Kind] | None, describe("a list of region of origin and kind, or null")] = None
 
 
+class MessageData(Entries):
+    """The last token that an Emperor said, after this number of finished turns (R14.7)."""
+
+    token: Annotated[int, Meta(ge=1, le=MAX_MESSAGE_TOKENS)]
+    turn: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
+
+
 class LocalData(Entries):
-    """The memory of each Emperor: spaces out of his view."""
+    """The memory of each Emperor, of spaces out of his view, and the last message of each."""
 
     last_seen: dict[Emperor, dict[Space, MemoryData]] = {}
+    messages: dict[Emperor, MessageData] = {}
 
 
 class SnapshotData(Entries, kw_only=True):
@@ -165,7 +174,7 @@ class SnapshotData(Entries, kw_only=True):
     score: Any = None  # ignored: it follows from the rest
     pending: PendingData = field(default_factory=PendingData)
     rules: dict[str, Any] | UnsetType = UNSET
-    local: LocalData | None = None  # for environments with memory: see restore_local
+    local: LocalData | None = None  # for environments with memory or messages: see restore_local
 
 
 def restore(snapshot: Snapshot) -> Games:

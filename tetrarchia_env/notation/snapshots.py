@@ -38,7 +38,7 @@ from tetrarchia_env.engine.state import (
 from tetrarchia_env.notation.plain_records import to_namedtuple
 from tetrarchia_env.options import Options
 
-USES = ("power", "take", "give")
+USES = ("power", "take", "give", "say")
 Snapshot = dict[str, Any]
 
 

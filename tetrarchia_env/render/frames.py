@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
 
+UNSEEN_ACTION = "(not shown)"  # the action of a frame that another Emperor's view hides
 MIN_SPEED, MAX_SPEED = 0.01, 1000.0  # actions per second
 
 

@@ -1,10 +1,11 @@
 "use strict";
 // A frame lists, for each element of the page, the numbers of the HTML parts it consists of; all parts are rendered in advance.
 const byId = (id) => document.getElementById(id);
-const {parts, frames, turns} = JSON.parse(byId("game").textContent);
+const {parts, frames, turns, views = {}} = JSON.parse(byId("game").textContent); // views: the frames as Emperors see them
 const entries = [...document.querySelectorAll("#log button")]; // one per frame
 const slider = byId("slider"), speed = byId("speed"), log = byId("log"), live = byId("live"), viewport = byId("view");
 const curve = byId("curve"), cursor = byId("cursor"); // only on a page with an analysis
+const viewMenu = byId("views"); // only on a page of a game with local information
 const last = frames.length - 1;
 const HASH_DELAY_MS = 250; // browsers limit how often the URL may change
 let current = 0, playTimer = 0, hashTimer = 0;
@@ -27,8 +28,9 @@ function show(number) {
 }
 
 function draw() {
-  const before = new Set(frames[Math.max(current - 1, 0)].pieces);
-  for (const [id, numbers] of Object.entries(frames[current])) {
+  const shown = views[viewMenu?.value] ?? frames;
+  const before = new Set(shown[Math.max(current - 1, 0)].pieces);
+  for (const [id, numbers] of Object.entries(shown[current])) {
     const isFresh = (number) => id === "pieces" && !before.has(number);
     byId(id).innerHTML = numbers.map((number) => (isFresh(number) ? `<g class="fresh">${parts[number]}</g>` : parts[number])).join("");
   }
@@ -110,7 +112,7 @@ const KEYS = {
 // Whether the browser itself uses this key here.
 function isBrowserKey(event) {
   const {key, target} = event;
-  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target === speed) return true;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target === speed || target === viewMenu) return true;
   if (key === " ") return target.closest("button, summary") !== null;
   const canScroll = document.documentElement.scrollHeight > innerHeight;
   return (key === "ArrowUp" || key === "ArrowDown") && (canScroll || target === slider);
@@ -136,6 +138,8 @@ for (const [id, onClick] of Object.entries(BUTTONS)) byId(id).addEventListener("
 entries.forEach((entry, number) => entry.addEventListener("click", () => goTo(number)));
 curve?.addEventListener("click", onCurveClick);
 slider.addEventListener("input", () => goTo(Number(slider.value)));
+viewMenu?.addEventListener("change", draw);
+if (viewMenu) viewMenu.value = ""; // browsers restore the old value on reload
 speed.addEventListener("change", () => playTimer && scheduleNext());
 addEventListener("keydown", onKey);
 addEventListener("hashchange", goToHash);

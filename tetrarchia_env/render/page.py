@@ -6,7 +6,7 @@ from one action to the next, so each part is stored once, and a frame lists the 
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import groupby
@@ -19,7 +19,7 @@ from tetrarchia_env.game_analysis import GameAnalysis
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import panel, theme
 from tetrarchia_env.render.analysis import check_analysis, curve, marks, position_analysis, turn_line
-from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES, number_text, place_of
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import static_map
 from tetrarchia_env.render.pieces import army, figure, token
@@ -56,7 +56,12 @@ class Shown(Protocol):
         """The dice of the last Barbarian phase."""
 
 
-def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | None = None) -> str:
+def replay_page(
+    frames: Sequence[Shown],
+    title: str,
+    analysis: GameAnalysis | None = None,
+    views: Mapping[str, Sequence[Shown]] | None = None,
+) -> str:
     """Return the web page of a game; `#12` after its address shows the position after the 12th action.
 
     Args:
@@ -64,20 +69,28 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
         title: The title of the page.
         analysis: An agent's analysis of the game. The page then shows the win probability curve, the likeliest actions, and skill and
             luck of each turn.
+        views: The same positions as Emperors see them (R14), by name. The page can then switch between these and the whole board; its
+            log always shows everything.
 
     Returns:
         An HTML document.
 
     Raises:
-        TetrarchiaError: If there are no frames, or the analysis is that of another game.
+        TetrarchiaError: If there are no frames, the analysis is that of another game, or a view has another number of frames.
     """
+    views = views or {}
     if not frames:
         raise TetrarchiaError("a page needs at least one position")
     if analysis:
         check_analysis(analysis, len(frames))
+    if wrong := [name for name, seen in views.items() if len(seen) != len(frames)]:
+        raise TetrarchiaError(f"views must have {len(frames)} frames like the game; got {len(views[wrong[0]])} for {wrong[0]!r}")
     judged = analysis if analysis and analysis.decisions else None
-    shown = [places(frame) | ({"analysis": position_analysis(judged, k)} if judged else {}) for k, frame in enumerate(frames)]
-    first = {place: "".join(parts) for place, parts in shown[0].items()}
+    analyses: list[Places] = [{"analysis": position_analysis(judged, k)} if judged else {} for k in range(len(frames))]
+    shown = {
+        name: [places(frame) | more for frame, more in zip(seen, analyses, strict=True)] for name, seen in {"": frames, **views}.items()
+    }
+    first = {place: "".join(parts) for place, parts in shown[""][0].items()}
     section = (
         f'<section id="analysis" aria-label="Position analysis by {clean(judged.critic)}">{first.pop("analysis")}</section>'
         if judged
@@ -85,10 +98,15 @@ def replay_page(frames: Sequence[Shown], title: str, analysis: GameAnalysis | No
     )
     return Template(_file("page.html")).substitute(
         first, title=clean(title), last=len(frames) - 1, log=_log(frames, judged), game=_data(shown, _turns(frames)),
-        curve=curve(judged) if judged else "", analysis=section,
+        curve=curve(judged) if judged else "", analysis=section, views=_view_menu(list(views)) if views else "",
         width=theme.MAP_WIDTH, height=theme.HEIGHT, look=LOOK, ground=static_map() + legend(), symbols=symbols(),
         fonts=_fonts(), colours=colours(), css=_file("page.css"), js=_file("page.js"), buttons=buttons(),
     )  # fmt: skip
+
+
+def _view_menu(emperors: Sequence[str]) -> str:
+    options = "".join(f'<option value="{clean(name)}">{clean(name.capitalize())}</option>' for name in emperors)
+    return f'<label class="views">View <select id="views"><option value="">whole board</option>{options}</select></label>'
 
 
 def buttons() -> str:
@@ -124,11 +142,15 @@ def symbols() -> str:
     return "".join(f'<symbol id="symbol-{name}" viewBox="{SYMBOL_VIEW_BOX}"{LOOK}>{piece}</symbol>' for name, piece in shown.items())
 
 
-def _data(shown: Sequence[Places], turns: list[int]) -> str:
+def _data(shown: Mapping[str, Sequence[Places]], turns: list[int]) -> str:
     """Return the data of the script as JSON; `<` is escaped, so that no text can close the element that contains it."""
     numbers: dict[str, int] = {}
-    frames = [{place: [numbers.setdefault(part, len(numbers)) for part in parts] for place, parts in places.items()} for places in shown]
-    return json.dumps({"parts": list(numbers), "frames": frames, "turns": turns}, separators=(",", ":")).replace("<", "\\u003c")
+    frames = {
+        name: [{place: [numbers.setdefault(part, len(numbers)) for part in parts] for place, parts in places.items()} for places in seen]
+        for name, seen in shown.items()
+    }
+    data = {"parts": list(numbers), "frames": frames.pop(""), "turns": turns} | ({"views": frames} if frames else {})
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _turns(frames: Sequence[Shown]) -> list[int]:
@@ -171,7 +193,7 @@ def _class(outcome: str) -> str:
 
 
 def _score(snapshot: Snapshot) -> str:
-    words = str(snapshot.get("score", "")).replace("-", "\N{MINUS SIGN}")
+    words = number_text(snapshot.get("score", "")).replace("-", "\N{MINUS SIGN}")
     return f'<span class="score"><strong>{words}</strong>score</span>'
 
 
@@ -184,10 +206,10 @@ def _emperors(snapshot: Snapshot) -> Iterable[str]:
 def _emperor(snapshot: Snapshot, name: str) -> str:
     running = snapshot["outcome"] == "running"
     active = running and snapshot["emperor"] == name
-    points = f"{snapshot['ip']} IP" if active else ""
+    points = f"{snapshot['ip']} IP" if active and snapshot["ip"] is not None else ""
     decides = "decides" if running and DECIDERS.get(snapshot["phase"]) == name else ""
     stock = _stock(snapshot["supply"][name], snapshot["glory"][name])
-    return _row(name, active, snapshot["emperors"][name] or "off the board", stock, decides or points)
+    return _row(name, active, place_of(snapshot, name), stock, decides or points)
 
 
 @lru_cache(4_096)
@@ -199,8 +221,8 @@ def _row(name: str, active: bool, place: str, stock: str, remark: str) -> str:
     )
 
 
-def _stock(supply: int, glory: int) -> str:
-    tokens = f"{supply} token{'' if supply == 1 else 's'}"
+def _stock(supply: int | None, glory: int | None) -> str:
+    tokens = f"{number_text(supply)} token{'' if supply == 1 else 's'}"
     return f"{tokens}, glory {glory}" if glory else tokens
 
 
@@ -212,8 +234,8 @@ def _reserve(snapshot: Snapshot) -> str:
     items = []
     for kind, words in RESERVE.items():
         count = snapshot["reserve"][kind]
-        low = ' class="low"' if count <= panel.LOW and kind != "armies" else ""
-        items.append(f"<li{low}>{_symbol(kind)}<strong>{count}</strong> {words}</li>")
+        low = ' class="low"' if panel.is_low(kind, count) else ""
+        items.append(f"<li{low}>{_symbol(kind)}<strong>{number_text(count)}</strong> {words}</li>")
     return f'<ul class="reserve"><li>Reserve</li>{"".join(items)}</ul>'
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from textwrap import wrap
 
-from tetrarchia_env.board import BOARD, BORDERS, EMPERORS
+from tetrarchia_env.board import BOARD, EMPERORS
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
-from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES, number_text, place_of, secured_borders, shown_dice
 from tetrarchia_env.render.pieces import army, figure, token
 from tetrarchia_env.render.shapes import Part, attributes, box, circle, group, line, path, star, text
 
@@ -77,7 +77,7 @@ def _ending(snapshot: Snapshot) -> str:
 
 
 def _score(snapshot: Snapshot) -> str:
-    words = str(snapshot.get("score", "")).replace("-", "\N{MINUS SIGN}")
+    words = number_text(snapshot.get("score", "")).replace("-", "\N{MINUS SIGN}")
     number = text(INNER - 20, 28, words, 22, fill=theme.INK, font_weight="bold", class_="score")
     return number + text(INNER - 20, 41, "score", 9.5, fill=theme.FAINT)
 
@@ -85,15 +85,14 @@ def _score(snapshot: Snapshot) -> str:
 def _emperor(snapshot: Snapshot, emperor: str) -> str:
     running = snapshot["outcome"] == "running"
     active = running and snapshot["emperor"] == emperor
-    place = snapshot["emperors"][emperor] or "off the board"
     return group(
         _highlight() if active else "",
         group(figure(emperor), at=(14, 22), scale=1.1),
         _say(34, 17, emperor.capitalize(), 13, font_weight="bold"),
-        _say(34, 30, place, 9.5, fill=theme.INK if snapshot["emperors"][emperor] else theme.FAINT, class_="place"),
+        _say(34, 30, place_of(snapshot, emperor), 9.5, fill=theme.INK if snapshot["emperors"][emperor] else theme.FAINT, class_="place"),
         _supply(emperor, snapshot["supply"][emperor]),
         _glory(snapshot["glory"][emperor]),
-        _points(snapshot["ip"]) if active else "",
+        _points(snapshot["ip"]) if active and snapshot["ip"] is not None else "",
         _decides() if running and DECIDERS.get(snapshot["phase"]) == emperor else "",
     )
 
@@ -102,16 +101,18 @@ def _highlight() -> str:
     return box(-8, -2, INNER + 16, ROW - 3, rx=6, fill=theme.GOLD, fill_opacity=0.35, stroke=theme.GOLD_EDGE, class_="active")
 
 
-def _supply(emperor: str, count: int) -> str:
+def _supply(emperor: str, count: int | None) -> str:
     """Return the supply of tokens."""
+    if count is None:
+        return _say(34, 42, "tokens unknown", 9, fill=theme.FAINT, class_="supply")
     tokens = [group(token(emperor), at=(39 + 12.5 * k, 39), scale=0.44) for k in range(count)]
     return group(*tokens, class_="supply", data_count=count) if count else _say(34, 42, "no tokens", 9, fill=theme.FAINT, class_="supply")
 
 
-def _glory(count: int) -> str:
+def _glory(count: int | None) -> str:
     stars = [
         path(star(5, 5, 2.2), fill=theme.GOLD, stroke=theme.INK, stroke_width=0.7, transform=f"translate({112 + 11 * k} 39)")
-        for k in range(min(count, 5))
+        for k in range(min(count or 0, 5))
     ]
     return group(*stars, class_="glory", data_count=count) if count else ""
 
@@ -131,17 +132,23 @@ def _reserve(snapshot: Snapshot) -> str:
     return "".join(_stock(kind, piece, snapshot["reserve"][kind], 12 + 84 * k) for k, (kind, piece) in enumerate(pieces))
 
 
-def _stock(kind: str, piece: str, count: int, x: float) -> str:
+def _stock(kind: str, piece: str, count: int | None, x: float) -> str:
     """Return a count, in red when tokens are about to run out, which loses the game."""
-    colour = LOSS if count <= LOW and kind != "armies" else theme.INK
-    return group(piece, at=(x, 26), scale=0.9) + _say(x + 18, 31, str(count), 15, font_weight="bold", fill=colour, data_kind=kind)
+    colour = LOSS if is_low(kind, count) else theme.INK
+    return group(piece, at=(x, 26), scale=0.9) + _say(x + 18, 31, number_text(count), 15, font_weight="bold", fill=colour, data_kind=kind)
+
+
+def is_low(kind: str, count: int | None) -> bool:
+    """Return whether the tokens of a reserve are about to run out."""
+    return count is not None and count <= LOW and kind != "armies"
 
 
 def facts(snapshot: Snapshot, dice: str) -> Iterable[tuple[str, str]]:
     """Yield the heading and text of each line below the reserve."""
-    held = [name for name, kind in snapshot["tokens"].items() if name in BORDERS and kind in EMPERORS]
-    yield "Borders held", f"{len(held)} of 6"
-    yield "Last dice", dice or "none yet"
+    if "view" in snapshot:
+        yield "View of", (snapshot["view"]["emperor"] or "spectators").capitalize()
+    yield "Borders held", f"{secured_borders(snapshot)} of 6"
+    yield "Last dice", shown_dice(snapshot, dice)
     fleets = snapshot["fleets"]
     yield "Fleets", "in all zones" if len(fleets) == len(BOARD.zones) else ", ".join(fleets) or "none"
     if snapshot["pirates"]:

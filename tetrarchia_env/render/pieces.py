@@ -3,7 +3,7 @@
 from functools import cache
 
 from tetrarchia_env.render import theme
-from tetrarchia_env.render.shapes import circle, path, regular, star, text
+from tetrarchia_env.render.shapes import box, circle, path, regular, star, text
 
 PAWN = "M-10.5 13C-10.5 5 -5 4 -5 -3A6.5 6.5 0 1 1 5 -3C5 4 10.5 5 10.5 13Z"
 SHIELD = "M-9 -9C-4 -8 4 -8 9 -9C10 0 8 8 0 13C-8 8 -10 0 -9 -9Z"
@@ -100,3 +100,22 @@ def tick() -> str:
     """Return the tick of a secured border."""
     mark = path(TICK, fill="none", stroke=theme.WHITE, stroke_width=2, stroke_linecap="round")
     return circle(0, 0, 6.4, fill="#2c6e2f", stroke=theme.WHITE, stroke_width=1) + mark
+
+
+@cache
+def fog(radius: float = 21) -> str:
+    """Return the hatched disc over a space out of view (R14)."""
+    chords = []
+    for offset in range(-15, 16, 6):  # diagonal lines across the disc
+        half = (radius**2 - offset**2) ** 0.5
+        (x, y), along = (offset * 0.7071, -offset * 0.7071), half * 0.7071
+        chords.append(f"M{x - along:.1f} {y - along:.1f}L{x + along:.1f} {y + along:.1f}")
+    disc = circle(0, 0, radius, fill=theme.GREY, fill_opacity=0.72, stroke=theme.FAINT, stroke_width=1)
+    return disc + path("".join(chords), fill="none", stroke=theme.FAINT, stroke_width=1, opacity=0.8)
+
+
+def age_label(turns: int) -> str:
+    """Return how many turns ago a space was seen last."""
+    return box(-26, -4, 19, 12, rx=4, fill=theme.PAPER, stroke=theme.FAINT, stroke_width=0.8) + text(
+        -16.5, 5.5, f"\N{MINUS SIGN}{turns}", 9.5, fill=theme.INK, font_weight="bold"
+    )

@@ -11,10 +11,11 @@ from tetrarchia_env.board import BOARD, BORDERS, EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.notation import Snapshot
 from tetrarchia_env.render import theme
+from tetrarchia_env.render.labels import memory_of
 from tetrarchia_env.render.legend import legend
 from tetrarchia_env.render.map import at, static_map
 from tetrarchia_env.render.panel import draw_panel, static_panel
-from tetrarchia_env.render.pieces import army, figure, secured, ship, tick, token
+from tetrarchia_env.render.pieces import age_label, army, figure, fog, secured, ship, tick, token
 from tetrarchia_env.render.shapes import Part, Point, attributes, group
 
 STAND = (11.0, -13.0)  # offset of a figure to the upper right of its space, so that the token stays visible
@@ -83,10 +84,44 @@ def pieces(snapshot: Snapshot) -> Iterable[Part]:
     Args:
         snapshot: The position.
     """
+    if "view" in snapshot:
+        yield from unseen(snapshot)
     yield from _ships(snapshot)
     yield from _tokens(snapshot)
     yield from _armies(snapshot)
     yield from _figures(snapshot)
+
+
+def unseen(snapshot: Snapshot) -> Iterable[Part]:
+    """Yield a hatched disc for each space and zone out of view, and above it what is remembered there, faded, with its age (R14.6)."""
+    for zone in BOARD.zones:
+        if zone not in snapshot["view"]["zones"]:
+            yield _unseen_zone(zone)
+    for name in BOARD.names:
+        memory = memory_of(snapshot, name)
+        if memory is None:
+            continue
+        yield _put(name, fog(), "fog", "hidden")
+        if not memory:
+            continue
+        if memory["token"]:
+            yield _put(name, _faded(token(memory["token"])), "remembered", memory["token"])
+        if memory["army"]:
+            origin, kind = memory["army"]
+            yield _put(name, _faded(army(kind, origin)), "remembered", kind, STAND)
+        for one in memory["figures"]:
+            yield _put(name, _faded(figure(one)), "remembered", one, STAND)
+        yield _put(name, age_label(memory["age"]), "age", str(memory["age"]))
+
+
+def _faded(body: str) -> str:
+    return group(body, opacity=0.5)
+
+
+@cache
+def _unseen_zone(zone: str) -> Part:
+    x, y = BOARD.zone_xy[BOARD.zones.index(zone)].tolist()
+    return _piece(fog(), (x, y + BERTH), class_="fog", data_kind="hidden", data_zone=zone)
 
 
 def _ships(snapshot: Snapshot) -> Iterable[Part]:

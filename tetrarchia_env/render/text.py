@@ -5,7 +5,7 @@ from textwrap import wrap
 
 from tetrarchia_env.board import BOARD, EMPERORS, NUMERALS, ROMAN_PROVINCES
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.render.labels import DECIDERS, ENDINGS, PHASES
+from tetrarchia_env.render.labels import DECIDERS, ENDINGS, HIDDEN, PHASES, memory_of, number_text, place_of, secured_borders, shown_dice
 
 Piece = tuple[str, str]  # text, and the name of its style in LOOKS
 Line = list[Piece]
@@ -96,7 +96,12 @@ def _brief_region(snapshot: Snapshot, region: int, width: int) -> list[Line]:
 def _brief_space(snapshot: Snapshot, space: int) -> Line:
     """Return the name of a space and the pieces there; empty if there are none except a printed token."""
     name = BOARD.names[space]
+    memory = memory_of(snapshot, name)
+    if memory is not None:
+        snapshot = _remembered(memory, name)
     token, standing = [_token(snapshot, space)] if name in snapshot["tokens"] else [], _standing(snapshot, name)
+    if memory and (token or standing):
+        standing = [*standing, (f"~{memory['age']}", "dim")]
     there: Line = [*token, *([(" ", "")] if token and standing else []), *standing]
     border = "*" if space >= ROMAN_PROVINCES else ""
     return [(f"{border}{_short(name, SHORT)} ", ""), *there] if there else []
@@ -104,13 +109,14 @@ def _brief_space(snapshot: Snapshot, space: int) -> Line:
 
 def _brief_rest(snapshot: Snapshot, dice: str, width: int) -> list[Line]:
     reserve, owners = snapshot["reserve"], snapshot["supply"].items()
-    tokens: list[Line] = [[(f"{name[0].upper()} {supply}", "")] for name, supply in owners]
-    left: Line = [(f"  reserve {reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} armies", "")]
+    tokens: list[Line] = [[(f"{name[0].upper()} {number_text(supply)}", "")] for name, supply in owners]
+    counts = f"{number_text(reserve['unrest'])}[u] {number_text(reserve['revolt'])}[R] {number_text(reserve['armies'])} armies"
+    left: Line = [(f"  reserve {counts}", "")]
     fleets: list[Line] = [[(f"fleet {zone}", "")] for zone in snapshot["fleets"]]
     pirates: list[Line] = [[(f"Pirates {snapshot['pirates']}", "")]] if snapshot["pirates"] else []
     extras: list[Line] = [[(words.strip(), "")] for words in _extras(snapshot)]
     return [
-        *_folded([(" TOKENS".ljust(MARGIN), "head")], [*tokens, left, [(f"dice {dice or 'none'}", "")]], width),
+        *_folded([(" TOKENS".ljust(MARGIN), "head")], [*tokens, left, [(f"dice {shown_dice(snapshot, dice)}", "")]], width),
         *_folded([(" SEA".ljust(MARGIN), "head")], [*fleets, *pirates, *extras], width),
     ]
 
@@ -151,7 +157,9 @@ def _filled(line: Line, width: int) -> Line:
 
 def _head(snapshot: Snapshot, width: int) -> Line:
     left = f" TETRARCHIA   turn {snapshot['turn'] + 1}   {_situation(snapshot)}"
-    right = f"{_borders_held(snapshot)} of 6 borders   score {snapshot.get('score', '?')} "
+    if "view" in snapshot:
+        left += f"   (view of {snapshot['view']['emperor'] or 'spectators'})"
+    right = f"{secured_borders(snapshot)} of 6 borders   score {number_text(snapshot.get('score'))} "
     if len(left) + 2 + len(right) > width:
         left = left.replace(" TETRARCHIA  ", "")
     return [(f"{left:{max(width - len(right), len(left) + 2)}}{right}"[:width], "head")]
@@ -161,11 +169,18 @@ def _situation(snapshot: Snapshot) -> str:
     if snapshot["outcome"] in ENDINGS:
         return ": ".join(ENDINGS[snapshot["outcome"]])
     doing = f"{snapshot['passing']} must move on" if snapshot["passing"] else PHASES[snapshot["phase"]]
-    return f"{snapshot['emperor']}: {doing}, {snapshot['ip']} IP"
+    return f"{snapshot['emperor']}: {doing}, {number_text(snapshot['ip'])} IP"
 
 
-def _borders_held(snapshot: Snapshot) -> int:
-    return sum(snapshot["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
+def _remembered(memory: Snapshot, space: str) -> Snapshot:
+    """Return the part of a snapshot that an Emperor remembers of one space out of his view (R14.6)."""
+    figures = memory.get("figures", ())
+    return {
+        "tokens": {space: memory["token"]} if memory.get("token") else {},
+        "armies": [[space, *memory["army"]]] if memory.get("army") else [],
+        "emperors": {name: space if name in figures else None for name in EMPERORS},
+        "dux": space if "dux" in figures else None,
+    }
 
 
 def _board(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
@@ -204,6 +219,12 @@ def _space(snapshot: Snapshot, space: int, column: int) -> Line:
     room = column - FIGURES - 7
     number = "*" if space >= ROMAN_PROVINCES else str(BOARD.number[space])
     look = "strong" if name in snapshot["tokens"] else ""
+    memory = memory_of(snapshot, name)
+    if memory is not None:
+        seen = _remembered(memory, name)
+        age = f"~{memory['age']}" if memory else ""
+        standing = "".join(words for words, _ in _standing(seen, name))[: FIGURES - len(age)]
+        return [("? ", "dim"), (f"{_short(name, room):{room}} ", "dim"), (_token(seen, space)[0], "dim"), (f" {standing}{age}", "dim")]
     return [(f"{number} ", "dim"), (f"{_short(name, room):{room}} ", look), _token(snapshot, space), (" ", ""), *_standing(snapshot, name)]
 
 
@@ -247,8 +268,10 @@ def _emperor(snapshot: Snapshot, name: str, column: int) -> Line:
     running = snapshot["outcome"] == "running"
     active = running and name == snapshot["emperor"]
     mark = ">" if active else "?" if running and name == DECIDERS.get(snapshot["phase"]) else " "
-    points = f"{snapshot['ip']} IP" if active else "" if snapshot["emperors"][name] else "off"
-    supply = snapshot["supply"][name]
+    points = (
+        f"{number_text(snapshot['ip'])} IP" if active else {"off the board": "off", "out of view": HIDDEN}.get(place_of(snapshot, name), "")
+    )
+    supply = number_text(snapshot["supply"][name])
     wide, narrow = f" {name.capitalize():11} {supply} tokens  {points}", f" {name.capitalize()[:8]:8} {supply} tok {points}"
     words = wide if column >= WIDE_COLUMN else narrow
     return [(mark, "strong"), (f" {name[0].upper()} ", name), (words, "strong" if active else "")]
@@ -269,21 +292,24 @@ def _side_panel(snapshot: Snapshot, dice: str, column: int) -> list[Line]:
     """Return sea, reserve and dice, and the meaning of the marks."""
     gone = "   Pirates gone" if snapshot["pirates"] == "gone" else ""
     reserve = snapshot["reserve"]
-    wide = f"{reserve['unrest']:2} [u]  {reserve['revolt']:2} [R]  armies {reserve['armies']}"
-    narrow = f"{reserve['unrest']}[u] {reserve['revolt']}[R] {reserve['armies']} arm"
+    unrest, revolts, armies = (number_text(reserve[kind]) for kind in ("unrest", "revolt", "armies"))
+    wide = f"{unrest:>2} [u]  {revolts:>2} [R]  armies {armies}"
+    narrow = f"{unrest}[u] {revolts}[R] {armies} arm"
     left: Line = [("reserve ", "dim"), (wide if column >= WIDE_COLUMN else narrow, "")]
     return [
         [(f" SEA{gone}".ljust(CELL), "head")],
         *(_zone(snapshot, zone) for zone in BOARD.zones),
         left,
-        [("dice    ", "dim"), (dice or "none yet", "")],
+        [("dice    ", "dim"), (shown_dice(snapshot, dice), "")],
         [("[u] unrest ", "unrest"), (" ", ""), ("[R] revolt ", "revolt")],
-        [("(D) token  (d) printed  * border", "dim")],
+        [("? out of view  ~4: 4 turns ago" if "view" in snapshot else "(D) token  (d) printed  * border", "dim")],
     ]
 
 
 def _zone(snapshot: Snapshot, zone: str) -> Line:
     pieces: Line = [(f"{zone:11} ", "")]
+    if "view" in snapshot and zone not in snapshot["view"]["zones"]:
+        pieces.append((HIDDEN, "dim"))
     if zone in snapshot["fleets"]:
         pieces.append((" fleet ", "fleet"))
     if zone == snapshot["pirates"]:

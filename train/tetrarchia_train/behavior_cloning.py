@@ -8,7 +8,7 @@ Pomerleau, ALVINN (NIPS 1989); Bain and Sammut, A framework for behavioural clon
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 from tetrarchia_agents.cards import CARD, read_card
 from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
 from tetrarchia_agents.devices import find_device
-from tetrarchia_agents.network import MASKED, Network, expand_action_head, make_network
+from tetrarchia_agents.network import MASKED, Network, expand_network, make_network
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env import batch
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir
+from tetrarchia_env.local_view import FULL_INFORMATION
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.demonstrations import (
     Demonstrations,
@@ -84,11 +85,13 @@ def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
 
 
 def _initial_network(checkpoint: str | Path, network_config: NetworkConfig) -> Network:
-    """Load the network of a checkpoint, extended if the run has more actions."""
+    """Load the network of a checkpoint, extended if the run has more actions, or local information that the checkpoint lacks."""
     loaded = load_checkpoint(checkpoint)
-    if replace(loaded.config, actions=network_config.actions) != network_config or loaded.config.actions > network_config.actions:
+    known, local = loaded.config, network_config.local
+    fits = known.actions <= network_config.actions and known.local in (FULL_INFORMATION, local)
+    if not fits or replace(known, actions=network_config.actions, **asdict(local)) != network_config:
         raise TetrarchiaError(f"checkpoint {checkpoint} has the network {loaded.config}, but the options give {network_config}")
-    return expand_action_head(loaded.network, network_config)
+    return expand_network(loaded.network, network_config)
 
 
 def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonstrations:

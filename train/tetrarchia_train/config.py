@@ -97,6 +97,14 @@ class TrainOptions:
     actions: Annotated[
         Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
     ] = "base"
+    view_radius: Annotated[
+        int | None,
+        _games("View radius, 0 to 12: agents observe only their surroundings (R14); default: full observations.", show_default=False),
+    ] = None
+    last_seen: Annotated[bool, _games("Spaces out of view show what was seen there last (needs --view-radius).")] = False
+    message_tokens: Annotated[
+        int, Meta(ge=0, le=16), _games("Tokens that an Emperor can say once a turn (needs --view-radius and --actions all).")
+    ] = 0
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1), _games("Random seed; the same seed on one thread reproduces the run.")] = 1
     processes: Annotated[SmallInt, _games("Data-parallel processes; environments and minibatches are divided among them.")] = 1
     threads: Annotated[SmallInt, _games("Torch threads per process.")] = 2
@@ -208,6 +216,8 @@ class TrainConfig(TrainOptions):
                 f"got {self.init_checkpoint!r} and {self.expert!r}"
             )
         self._check_rules()
+        if self.message_tokens and self.actions == "base":
+            raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
         self.network_config  # noqa: B018 - validates its own values
 
     def _check_rules(self) -> None:
@@ -271,7 +281,7 @@ class TrainConfig(TrainOptions):
 
         return NetworkConfig(
             self.network,
-            BASE_ACTIONS if self.actions == "base" else ACTIONS,
+            BASE_ACTIONS if self.actions == "base" else ACTIONS + self.message_tokens,
             node_dim=self.node_dim,
             encoder_layers=self.encoder_layers,
             decoder_layers=self.decoder_layers,
@@ -279,6 +289,9 @@ class TrainConfig(TrainOptions):
             hidden_dim=self.hidden_dim,
             policies=self.policies,
             critic=self.critic,
+            view_radius=self.view_radius,
+            last_seen=self.last_seen,
+            message_tokens=self.message_tokens,
         )
 
     @property

@@ -61,7 +61,7 @@ class Learner:
         self.network.load_state_dict(broadcast((network or self.network).state_dict()))
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=ADAM_EPS, fused=True)
         self.control_variate = ControlVariate(self.games, self.reward, config.chance_samples, self.value_fn)
-        inputs = self.network.inputs(self.games.games[:1]).shape[1]
+        inputs = self.network.inputs(self.games.games[:1], self.games.obs[:1]).shape[1]
         self.rollout = Rollout.empty(self.local.n_steps, self.local.num_envs, inputs, config.network_config.actions)
         self.episode_starts = np.ones(self.local.num_envs, dtype=bool)
         self.stats = RolloutStats()
@@ -113,6 +113,7 @@ class Learner:
         games, rollout = self.games, self.rollout
         for step in range(self.local.n_steps):
             obs, masks, before = self.network.inputs(games.games, games.obs), games.masks.astype(bool), games.games.copy()
+            views = games.local.select(np.arange(len(before))) if games.local else None
             actions, log_probs, values = self.act(obs, masks)
             rollout.obs[step], rollout.masks[step], rollout.actions[step] = obs, masks, actions
             rollout.log_probs[step], rollout.values[step] = log_probs, values
@@ -122,7 +123,7 @@ class Learner:
             after = games.games.copy()
             games.begin_next(np.flatnonzero(games.episodes["ended"]))
             games.observe()
-            rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions, after)
+            rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions, after, views)
             self.episode_starts = games.episodes["ended"] != 0
             self.stats.add_step(before, actions, masks, games)
             self.num_timesteps += self.local.num_envs
@@ -267,13 +268,14 @@ def make_games(config: TrainConfig, reward: ShapedReward | BordersReward) -> Bat
         TetrarchiaError: If a rollout does not fit into the memory of this machine.
     """
     actions = config.network_config.actions
-    inputs = SIZE * (1 + (config.critic == "central"))
-    needed = config.num_envs * (config.n_steps * (4 * inputs + actions) + 4 * (4 * SIZE + batch.GAME.itemsize))
+    local = config.network_config.local
+    inputs = local.size + SIZE * (config.critic == "central")
+    needed = config.num_envs * (config.n_steps * (4 * inputs + actions) + 4 * (4 * local.size + batch.GAME.itemsize))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
     if needed > memory:
         raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, more than this machine has")
     options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
-    return BatchedGames(config.num_envs, options, reward=reward, actions=config.actions)
+    return BatchedGames(config.num_envs, options, reward=reward, actions=config.actions, local=local)
 
 
 def training_reward(config: TrainConfig) -> ShapedReward | BordersReward:

@@ -16,6 +16,7 @@ from tetrarchia_agents.chance_samples import play_again
 from tetrarchia_env import batch
 from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
+from tetrarchia_env.local_view import LocalViews
 
 Floats = NDArray[np.float32]
 Amounts = NDArray[np.float64]
@@ -40,13 +41,14 @@ class ControlVariate:
     samples: int
     value_fn: ValueFn
 
-    def corrections(self, before: batch.Games, actions: Actions, after: batch.Games) -> Amounts:
+    def corrections(self, before: batch.Games, actions: Actions, after: batch.Games, views: LocalViews | None = None) -> Amounts:
         """Return the corrections to add to the rewards of the last step.
 
         Args:
             before: The games before the step.
             actions: The action of each game.
             after: The games after the step, finished ones as they ended.
+            views: The local views before the step; None with full observations.
 
         Returns:
             One correction per game; 0 if the step rolled no dice.
@@ -55,10 +57,18 @@ class ControlVariate:
         rolled = np.flatnonzero(self.batched.games["dice"] != before["dice"])
         if not self.samples or not len(rolled):
             return corrections
-        copies = resample_chance(before[rolled], actions[rolled], self.samples)
+        repeated = np.repeat(rolled, self.samples)
+        copies = resample_chance(before[rolled], actions[rolled], self.samples, self.batched.local_options.message_tokens)
         positions = np.concatenate([after[rolled], copies])
-        obs = np.concatenate([self.batched.obs[rolled], batch.observe(copies)])
-        values = self.reward.last_step(positions, np.concatenate([rolled, np.repeat(rolled, self.samples)]))
+        if views is None:
+            copies_obs = batch.observe(copies)
+        else:
+            views = views.select(repeated)
+            views.say(before[repeated], np.arange(len(copies)), actions[repeated])
+            views.update(copies)
+            copies_obs = views.observe(copies, batch.agents_to_act(copies))
+        obs = np.concatenate([self.batched.obs[rolled], copies_obs])
+        values = self.reward.last_step(positions, np.concatenate([rolled, repeated]))
         running = ~batch.is_over(positions)
         if running.any():
             values[running] += self.value_fn(positions[running], obs[running])
@@ -67,7 +77,7 @@ class ControlVariate:
         return corrections
 
 
-def resample_chance(before: batch.Games, actions: Actions, samples: int) -> batch.Games:
+def resample_chance(before: batch.Games, actions: Actions, samples: int, message_tokens: int = 0) -> batch.Games:
     """Return each game after its action, `samples` times with other dice; the copies of one game are adjacent."""
     others = before["dice"][:, np.newaxis] + DICE_STRIDE * np.arange(1, samples + 1, dtype=np.uint64)
-    return play_again(before, actions, batch.rng_states(others.ravel()).reshape(others.shape))
+    return play_again(before, actions, batch.rng_states(others.ravel()).reshape(others.shape), message_tokens)

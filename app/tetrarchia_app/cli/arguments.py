@@ -4,7 +4,7 @@ Levels and scenarios are repeated here, because the rules take a second to impor
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,7 @@ from tetrarchia_env.errors import TetrarchiaError
 
 if TYPE_CHECKING:
     from tetrarchia_env.agent import Agent
-    from tetrarchia_env.game import Policy
+    from tetrarchia_env.game import Game, Policy
     from tetrarchia_env.options import Options
 
 LEVEL_DIGITS = ("5432", "3210", "0123", "0123")  # R2.1, the easiest value of each digit first
@@ -33,6 +33,8 @@ SCENARIOS = {  # R12
     "mauretanian_war": "a Rebel in GAETVLIA, and Pirates in the Atlantic",
     "great_persian_war": "Rebels in PERSIA and LIBYA",
 }
+
+EMPERORS = {"diocletian": "Augustus, East", "galerius": "Caesar, East", "constantius": "Caesar, West", "maximian": "Augustus, West"}
 
 RENDERERS = {"ansi": "in the terminal", "human": "in a window", "browser": "live in the browser"}
 
@@ -112,6 +114,37 @@ Secured = Annotated[
         rich_help_panel=GAME,
     ),
 ]
+ViewRadius = Annotated[
+    int | None,
+    typer.Option(
+        help="Local information (our extension): each Emperor observes only spaces within this many links, 0 to 12; default: everything",
+        rich_help_panel=GAME,
+    ),
+]
+LastSeen = Annotated[
+    bool,
+    typer.Option("--last-seen", help="With --view-radius: spaces out of view show what was seen there last", rich_help_panel=GAME),
+]
+MessageTokens = Annotated[
+    int,
+    typer.Option(help="With --view-radius: tokens that an Emperor can say once a turn, 0 to 16", rich_help_panel=GAME),
+]
+AllowFullInformation = Annotated[
+    bool,
+    typer.Option(
+        "--allow-full-information",
+        help="With --view-radius: allow agents that need whole games, as privileged baselines",
+        rich_help_panel=PLAYERS,
+    ),
+]
+View = Annotated[
+    str | None,
+    typer.Option(
+        help=f"With --view-radius: show only what this Emperor knows: {', '.join(EMPERORS)}",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete_one(lambda: EMPERORS),
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed and actions reproduce the game", rich_help_panel=GAME)]
 Agents = Annotated[
     str,
@@ -172,18 +205,26 @@ def warn_untrained(agents: "Iterable[Agent]", options: "Options") -> None:
             print(f"tetrarchia: warning: {text}", file=sys.stderr)
 
 
-def game_policy(names: str, options: "Options | None" = None) -> "Policy":
+def game_policy(names: str, game: "Game | None" = None, emperors: "Collection[str]" = (), allow_full_information: bool = False) -> "Policy":
     """Return a function from a game to the next action, as the acting Emperor's agent chooses it.
 
     Args:
         names: Names of agents, as for `--agents`.
-        options: Those of the game; a warning is printed for networks that were not trained with them.
+        game: The game, for which the agents are checked; a warning is printed for networks that were not trained with its rules.
+        emperors: The Emperors that the user plays.
+        allow_full_information: Whether agents that need whole games may play with a view radius.
+
+    Raises:
+        TetrarchiaError: An agent does not exist or may not play with the game's information.
     """
     from tetrarchia_agents import make_agents
     from tetrarchia_agents.compiling import compile_ahead
+    from tetrarchia_env.agent import check_information
 
     agents = make_agents(names)
-    if options:
-        warn_untrained(agents, options)
+    playing = [agent for agent, emperor in zip(agents, EMPERORS, strict=True) if emperor not in emperors]
+    if game:
+        check_information(playing, game.local, allow_full_information)
+        warn_untrained(playing, game.options)
     compile_ahead()
     return lambda game: game.ask(agents[game.status()[0]])

@@ -13,12 +13,16 @@ from tetrarchia_app.cli.arguments import (
     OUTPUT,
     PLAYERS,
     Agents,
+    AllowFullInformation,
+    LastSeen,
+    MessageTokens,
     Modules,
     Revolts,
     Scenario,
     Secured,
     Task,
     Variants,
+    ViewRadius,
     all_levels,
     complete_agents,
     complete_list,
@@ -45,6 +49,7 @@ EXAMPLES = (
     "tetrarchia eval --agents planner,greedy,random --cross-play --table cross-play.csv",
     "tetrarchia eval --group mine --group other --level 4200,4211 --games 1000",
     "tetrarchia eval --agents planner --level every --games 10000 --ray 10.0.0.1:6379",
+    "tetrarchia eval --agents random --against planner --view-radius 2 --last-seen --allow-full-information",
 )
 GAMES = "Games and seeds"  # panel of the help
 LEVEL_SETS = {"rulebook": "the 81 levels of the rulebook", "every": "all 256 levels"}
@@ -74,7 +79,11 @@ def eval_(
         bool, typer.Option("--fixed-setup", help="Place the initial Revolts in province 3 of each region", rich_help_panel=GAME)
     ] = False,
     max_turns: Annotated[int, typer.Option(help="Turns after which a game is truncated", rich_help_panel=GAME)] = 400,
+    view_radius: ViewRadius = None,
+    last_seen: LastSeen = False,
+    message_tokens: MessageTokens = 0,
     agents: Agents = "planner",
+    allow_full_information: AllowFullInformation = False,
     players: Annotated[
         int | None, typer.Option(help="Number of players, 1 to 4; default: the number of agents", rich_help_panel=PLAYERS)
     ] = None,
@@ -190,6 +199,10 @@ def eval_(
             **head_start(revolts, secured),
             fixed_setup=fixed_setup,
             max_turns=max_turns,
+            view_radius=view_radius,
+            last_seen=last_seen,
+            message_tokens=message_tokens,
+            allow_full_information=allow_full_information,
             cache=cache,
         )
         for name, team in line_ups.items()
@@ -224,7 +237,7 @@ def eval_(
     if groups:
         summary = GroupReport(matches, {name: _learning_curves(one) for name, one in groups.items()})
     else:
-        summary = CrossPlayReport(matches) if cross_play else ComparisonReport(matches)
+        summary = CrossPlayReport(matches) if cross_play else ComparisonReport({one.spec.team_label: one for one in matches.values()})
     for part in summary.parts():
         show(part)
     if table:

@@ -5,9 +5,12 @@ from typing import Annotated
 import typer
 
 from tetrarchia_app.cli.arguments import (
+    EMPERORS,
     GAME,
     PLAYERS,
     Agents,
+    AllowFullInformation,
+    LastSeen,
     Level,
     Modules,
     Revolts,
@@ -16,6 +19,7 @@ from tetrarchia_app.cli.arguments import (
     Secured,
     Task,
     Variants,
+    ViewRadius,
     complete_list,
     game_options,
     game_policy,
@@ -27,13 +31,6 @@ EXAMPLES = (
     "tetrarchia play --level 4200",
     "tetrarchia play --emperors diocletian,galerius --agents planner",
 )
-EMPERORS_OR_ALL = {
-    "all": "",
-    "diocletian": "Augustus, East",
-    "galerius": "Caesar, East",
-    "constantius": "Caesar, West",
-    "maximian": "Augustus, West",
-}
 
 
 def play(
@@ -44,14 +41,17 @@ def play(
     task: Task = None,
     revolts: Revolts = None,
     secured: Secured = None,
+    view_radius: ViewRadius = None,
+    last_seen: LastSeen = False,
     seed: Annotated[int | None, typer.Option(help="Random seed; default: a different game each time", rich_help_panel=GAME)] = None,
     agents: Agents = "random",
+    allow_full_information: AllowFullInformation = False,
     emperors: Annotated[
         str,
         typer.Option(
             help="The Emperors you play, comma-separated; agents play the others",
             rich_help_panel=PLAYERS,
-            autocompletion=complete_list(lambda: EMPERORS_OR_ALL),
+            autocompletion=complete_list(lambda: {"all": "", **EMPERORS}),
         ),
     ] = "all",
     save: Save = None,
@@ -60,16 +60,16 @@ def play(
     import secrets
 
     from tetrarchia_app.terminal.player import Player, parse_emperors
-    from tetrarchia_env.board import EMPERORS
     from tetrarchia_env.files import check_output_paths
     from tetrarchia_env.game import Game
+    from tetrarchia_env.local_view import LocalOptions
 
     check_output_paths(save)
     yours, seed = parse_emperors(emperors), secrets.randbelow(2**32) if seed is None else seed
     options = game_options(level, variants, modules, scenario, task, revolts, secured)
-    game = Game.from_options(options, seed)
+    game = Game.from_options(options, seed, local=LocalOptions(view_radius, last_seen))
     print(f"You play {', '.join(yours)}. Seed: {seed}. Type ? for help.")
-    policy = game_policy(agents, options)
+    policy = game_policy(agents, game, yours, allow_full_information)
     Player(game, {name: policy for name in EMPERORS if name not in yours}).run()
     if save:
         game.replay().save(save)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tetrarchia_app.cli.arguments import OUTPUT, PLAYERS, Render, Speed, Video, complete_agents
+from tetrarchia_app.cli.arguments import EMPERORS, OUTPUT, PLAYERS, Render, Speed, Video, complete_agents
 from tetrarchia_app.cli.serve import in_browser
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
@@ -72,7 +72,8 @@ def replay(
 
         place = played.options.scenario or played.options.task or f"level {played.options.level}"
         title = f"{printable(file.stem)}: {place}, seed {played.seed}"
-        write_text_atomic(html, replay_page(list(game.frames()), title, analyse_with(analyse, played) if analyse else None))
+        views = {name: list(game.frames(view=name)) for name in EMPERORS} if game.local.view_radius is not None else {}
+        write_text_atomic(html, replay_page(list(game.frames()), title, analyse_with(analyse, played) if analyse else None, views))
         print(f"written: {printable(html)}")
     if render or video or not html:
         present(game, speed, render, video)

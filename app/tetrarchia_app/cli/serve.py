@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS
+from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS, AllowFullInformation, LastSeen, ViewRadius
 from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from tetrarchia_app.web.room_manager import RoomManager
     from tetrarchia_app.web.workers import AgentSpec
     from tetrarchia_env.game import Game
+    from tetrarchia_env.local_view import LocalOptions
 
 PANEL = "Play and watch"
 EXAMPLES = (
     "tetrarchia serve",
     "tetrarchia serve --host 0.0.0.0 --port 8400 --no-open",
+    "tetrarchia serve --view-radius 2 --last-seen",
 )
 
 HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
@@ -42,15 +44,21 @@ def serve(
     state: Annotated[Path | None, typer.Option(help=STATE_HELP)] = None,
     keep: Annotated[float, typer.Option(help="Minutes that a finished game is kept after the last page was closed", min=0)] = 60.0,
     study: Annotated[Path | None, typer.Option(help="Folder in which games of consenting players are kept for research")] = None,
+    view_radius: ViewRadius = None,
+    last_seen: LastSeen = False,
+    allow_full_information: AllowFullInformation = False,
 ) -> None:
     """Play in the browser: choose your Emperors, invite other players by link, and let agents play the rest; or watch agents play."""
     server = import_web("server")
+    from tetrarchia_env.local_view import LocalOptions
+
+    local = LocalOptions(view_radius, last_seen)
     bound = server.bind_socket(host, port)
-    manager = create_manager(agents, state, study, keep)
+    manager = create_manager(agents, state, study, keep, local, allow_full_information)
     server.run(manager, lobby_data(manager), bound, server.AccessPolicy.for_host(host), open_browser=open_)
 
 
-def in_browser(game: "Game", agents: str | None, output: Path | None, speed: float) -> None:
+def in_browser(game: "Game", agents: str | None, output: Path | None, speed: float, allow_full_information: bool = False) -> None:
     """Show one game live in the browser.
 
     Args:
@@ -58,6 +66,7 @@ def in_browser(game: "Game", agents: str | None, output: Path | None, speed: flo
         agents: Names of the agents that continue it; the default agent if None.
         output: A file to write, which this mode cannot do.
         speed: Actions per second when the page plays.
+        allow_full_information: Whether agents that need whole games may play with a view radius.
 
     Raises:
         TetrarchiaError: If `output` is given.
@@ -70,8 +79,8 @@ def in_browser(game: "Game", agents: str | None, output: Path | None, speed: flo
 
     server = import_web("server")
     with TemporaryDirectory() as folder:
-        manager = create_manager(agents or "", Path(folder))
-        names = split_names(agents) if agents else [manager.substitute_agent(game.options)]
+        manager = create_manager(agents or "", Path(folder), local=game.local, allow_full_information=allow_full_information)
+        names = split_names(agents) if agents else [manager.substitute_agent(game)]
         room = manager.create_room(game, assign_players(names))
         bound, policy = server.bind_socket("127.0.0.1", 0), server.AccessPolicy()
         server.run(manager, lobby_data(manager), bound, policy, path=f"/seat/{room.spectator_link}?pace={round(1000 / speed)}")
@@ -88,7 +97,14 @@ def import_web(name: str) -> Any:
     return import_optional(f"tetrarchia_app.web.{name}", "web", "serve")
 
 
-def create_manager(agents: str, state: Path | None, study: Path | None = None, keep: float = 60.0) -> "RoomManager":
+def create_manager(
+    agents: str,
+    state: Path | None,
+    study: Path | None = None,
+    keep: float = 60.0,
+    local: "LocalOptions | None" = None,
+    allow_full_information: bool = False,
+) -> "RoomManager":
     """Return the rooms of a server, including those of the last server that used the same folder.
 
     Args:
@@ -96,19 +112,23 @@ def create_manager(agents: str, state: Path | None, study: Path | None = None, k
         state: Folder of the rooms; the user's state folder (XDG) if None.
         study: Folder in which games are kept for research.
         keep: Minutes that a finished game is kept.
+        local: The information of players and agents in new rooms; full information if None.
+        allow_full_information: Whether agents that need whole games may play in rooms with a view radius.
     """
     import os
     from functools import partial
 
     from tetrarchia_agents.compiling import compile_ahead
     from tetrarchia_env import __version__
+    from tetrarchia_env.local_view import FULL_INFORMATION
     from tetrarchia_eval.study import append_game
 
     rooms, journal = import_web("room_manager"), import_web("journal")
     specs = agent_specs(agents)
     compile_ahead()
     keep_game = partial(append_game, study) if study else None
-    services = rooms.Services(specs, make_coach(*(name for name in COACHES if name in specs)), keep_game, __version__)
+    coach = make_coach(*(name for name in COACHES if name in specs))
+    services = rooms.Services(specs, coach, keep_game, __version__, local or FULL_INFORMATION, allow_full_information)
     limits = rooms.Limits(finished_s=60 * keep, agents_only_s=60 * keep)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return rooms.RoomManager(journal.Journal(state or state_home / "tetrarchia" / "rooms"), services, limits)  # type: ignore[no-any-return]
@@ -162,6 +182,7 @@ def agent_spec(name: str) -> "AgentSpec":
     from functools import partial
 
     from tetrarchia_agents import AGENTS, make_agent
+    from tetrarchia_env.agent import needs_games
     from tetrarchia_env.constants import ACTIONS
 
     agent = make_agent(name)
@@ -169,7 +190,8 @@ def agent_spec(name: str) -> "AgentSpec":
     agent_type = AGENTS.get(name.partition(":")[0])
     description = DEFAULT_AGENTS.get(name) or (agent_type.help if agent_type else "your own agent")
     batched = hasattr(agent, "network") and not getattr(agent, "candidates", 0)  # a search in a batch would delay all its games
-    return import_web("workers").AgentSpec(partial(make_agent, name), description, batched, base_only)  # type: ignore[no-any-return]
+    kind = (needs_games(agent), getattr(agent, "local", None))
+    return import_web("workers").AgentSpec(partial(make_agent, name), description, batched, base_only, *kind)  # type: ignore[no-any-return]
 
 
 def lobby_data(manager: "RoomManager") -> dict[str, Any]:

@@ -35,25 +35,40 @@ class Choice:
         return f"{self.number:3} {self.text}" + (f"  {remark}" if remark else "")
 
 
-def choices(game: Games) -> list[Choice]:
-    """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last."""
+def choices(game: Games, known: Games | None = None) -> list[Choice]:
+    """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last.
+
+    Args:
+        game: The game.
+        known: The part of it that the player knows, from which the odds are computed (R14); by default everything.
+    """
+    ids = ordered_actions(game)
+    return with_costs(game, ids, play_each(game, ids), known)
+
+
+def ordered_actions(game: Games) -> list[int]:
+    """Return the legal actions in the order of `choices`."""
     record = fast_view(game)
-    ids = sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
-    return [
-        Choice(0 if action == a.END else number, action, action_text(action), _cost(action, spent), _odds(record, action))
-        for number, (action, spent) in enumerate(zip(ids, _spent(game, ids), strict=True), 1)
-    ]
+    return sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
 
 
-def _spent(game: Games, ids: Sequence[int]) -> list[int]:
-    """Return the IP that each action costs, by playing it in a copy."""
-    if game[0].phase != ROMAN:
-        return [0] * len(ids)
+def play_each(game: Games, ids: Sequence[int]) -> Games:
+    """Return a copy of the game for each action, in which it was played, up to the dice of a combat; unchanged outside the Roman phase."""
     after = repeat(game, len(ids))
-    for record, action in zip(after, ids, strict=True):
-        act(record, action)
-    spent: list[int] = (game["ip"] - after["ip"]).tolist()
-    return spent
+    if fast_view(game).phase == ROMAN:
+        for row, action in enumerate(ids):
+            act(fast_view(after[row : row + 1]), action)
+    return after
+
+
+def with_costs(game: Games, ids: Sequence[int], after: Games, known: Games | None = None) -> list[Choice]:
+    """Return the choices for `ordered_actions`; `after` are the positions of `play_each`, `known` is as for `choices`."""
+    record, visible = fast_view(game), fast_view(game if known is None else known)
+    all_spent: list[int] = (game["ip"] - after["ip"]).tolist() if record.phase == ROMAN else [0] * len(ids)
+    return [
+        Choice(0 if action == a.END else number, action, action_text(action), _cost(action, spent), _odds(visible, action))
+        for number, (action, spent) in enumerate(zip(ids, all_spent, strict=True), 1)
+    ]
 
 
 def _cost(action: int, spent: int) -> str:
@@ -64,10 +79,16 @@ def _cost(action: int, spent: int) -> str:
 
 def _odds(game: GameRecord, action: int) -> str:
     found = fighters(game, action)
-    if found is None:
+    if found is None or not is_known(game, *found):
         return ""
     win, loss = (round(100 * int(outcomes) / DICE_OUTCOMES) for outcomes in odds(game, *found))
     return f"win {win}% draw {100 - win - loss}% loss {loss}%"
+
+
+def is_known(game: GameRecord, figure: int, foe: int) -> bool:
+    """Return whether a figure and its enemy are on the board; in the part of a game that a player knows they may not be."""
+    is_foe_known = game.pirates != 0 if foe == PIRATES else armies(game) & BIT[foe] != 0
+    return bool(game.at[figure] < SPACES and is_foe_known)
 
 
 def fighters(game: GameRecord, action: int) -> tuple[int, int] | None:

@@ -1,11 +1,10 @@
 """Previews of the legal actions for the web page: label, place on the map, cost, both sides of a combat, and the end of the turn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tetrarchia_app.playing.choices import DICE_OUTCOMES, choices, fighters
+from tetrarchia_app.playing.choices import DICE_OUTCOMES, fighters, is_known, ordered_actions, play_each, with_costs
 from tetrarchia_env.batch import Games, legal_masks
 from tetrarchia_env.board import BOARD, SPACES
 from tetrarchia_env.engine import actions as a
@@ -14,9 +13,9 @@ from tetrarchia_env.engine.combat import barbarian_side, chain, odds, roman_side
 from tetrarchia_env.engine.state import FIGURES, PIRATES, ROMAN, GameRecord
 from tetrarchia_env.engine.tables import BIT, COAST, LINKED, NORMAL
 from tetrarchia_env.engine.tokens import supporting
-from tetrarchia_env.engine.turn import act
-from tetrarchia_env.notation import action_label, fast_view, repeat
+from tetrarchia_env.notation import action_label, fast_view, to_namedtuple
 
+_NORMAL_LINKS: list[int] = NORMAL.tolist()  # Python integers are faster to read one by one
 ACTION_BLOCKS = {a.MOVE: "move", a.ATTACK: "attack", a.DUX_DEPLOY: "dux deploy", a.DUX_MOVE: "dux move", a.DUX_ATTACK: "dux attack"}
 
 
@@ -65,46 +64,52 @@ class Preview:
     at_risk: tuple[str, ...]
 
 
-def previews(game: Games) -> list[Preview]:
-    """Return a preview of every legal action, in the order of `choices`."""
-    record, found = fast_view(game), choices(game)
-    ends = _turn_ends(game, [choice.action for choice in found])
-    return [
-        Preview(
-            choice.text, action_label(game, choice.action), choice.cost, _place(record, choice.action), _combat(record, choice.action),
-            end is not None, *(_removed(end) if end is not None else ((), ())),
-        )
-        for choice, end in zip(found, ends, strict=True)
-    ]  # fmt: skip
+def previews(game: Games, known: Games | None = None) -> list[Preview]:
+    """Return a preview of every legal action, in the order of `choices`.
+
+    Args:
+        game: The game.
+        known: The part of it that the player knows (R14). Combats are previewed from it, and figures at risk are left out.
+    """
+    record, ids = fast_view(game), ordered_actions(game)
+    visible = record if known is None else fast_view(known)
+    after = play_each(game, ids)
+    plain = to_namedtuple(record)
+    as_game: Any = (plain,)  # for action_label: the fields of `game` are slow to read
+    found = []
+    for choice, end in zip(with_costs(game, ids, after), _turn_ends(record, ids, after), strict=True):
+        label, combat = action_label(as_game, choice.action), _combat(visible, choice.action)
+        removed = _removed(end) if end is not None and known is None else ((), ())
+        found.append(Preview(choice.text, label, choice.cost, _place(plain, choice.action), combat, end is not None, *removed))
+    return found
 
 
-def _turn_ends(game: Games, actions: list[int]) -> list[GameRecord | None]:
+def _turn_ends(record: GameRecord, ids: Sequence[int], after: Games) -> list[Any]:
     """Return, for each action, the position in which it ends the Roman phase; `None` if it does not or begins a combat."""
-    if game[0].phase != ROMAN:
-        return [None] * len(actions)
-    record, after = fast_view(game), repeat(game, len(actions))
-    for row, action in zip(after, actions, strict=True):
-        if fighters(record, action) is None:
-            act(row, action)
-    others = legal_masks(after)[:, a.END + 1 :]
-    is_end = np.array([fighters(record, action) is None for action in actions]) & ((after["phase"] != ROMAN) | ~others.any(axis=1))
-    return [row if ends and row.outcome == game[0].outcome else None for row, ends in zip(after, is_end, strict=True)]
+    if record.phase != ROMAN:
+        return [None] * len(ids)
+    has_others = legal_masks(after)[:, a.END + 1 :].any(axis=1)
+    ends = ((after["phase"] != ROMAN) | ~has_others) & (after["outcome"] == record.outcome)
+    return [
+        to_namedtuple(fast_view(after[row : row + 1])) if is_end and fighters(record, action) is None else None
+        for row, (action, is_end) in enumerate(zip(ids, ends.tolist(), strict=True))
+    ]
 
 
-def _removed(game: GameRecord) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _removed(game: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """R6.1, R6.2: return the figures on spaces that certainly or possibly have a Revolt after the Revolts have spread."""
-    certain = int(game.revolts) | _reached(game, NORMAL)
-    possible = int(game.revolts) | _reached(game, LINKED)
-    standing = {name: int(space) for name, space in zip(FIGURES, game.at, strict=False) if space < SPACES}
+    certain = game.revolts | _reached(game.revolts, game.unrest)
+    possible = chain(game.revolts | game.unrest, game.revolts)
+    standing = {name: space for name, space in zip(FIGURES, game.at, strict=False) if space < SPACES}
     driven_off = tuple(name for name, space in standing.items() if certain >> space & 1)
     return driven_off, tuple(name for name, space in standing.items() if possible >> space & 1 and name not in driven_off)
 
 
-def _reached(game: GameRecord, links: NDArray[np.int64]) -> int:
-    """Return the Unrest that these links join to a Revolt, directly or through other Unrest, as bits."""
-    reached, queue = 0, _spaces_of(game.revolts)
+def _reached(revolts: int, unrest: int) -> int:
+    """Return the Unrest that normal links join to a Revolt, directly or through other Unrest, as bits."""
+    reached, queue = 0, _spaces_of(revolts)
     while queue:
-        new = int(links[queue.pop()] & game.unrest) & ~reached
+        new = _NORMAL_LINKS[queue.pop()] & unrest & ~reached
         reached |= new
         queue += _spaces_of(new)
     return reached
@@ -124,7 +129,7 @@ def _place(game: GameRecord, action: int) -> str | None:
 
 def _combat(game: GameRecord, action: int) -> Combat | None:
     found = fighters(game, action)
-    if found is None:
+    if found is None or not is_known(game, *found):
         return None
     figure, foe = found
     win, loss = (int(outcomes) for outcomes in odds(game, figure, foe))
@@ -147,4 +152,8 @@ def chain_of(tokens: int, space: int, foe: int, game: GameRecord) -> int:
 
 
 def _spaces_of(bits: int) -> list[int]:
-    return [space for space in range(SPACES) if int(bits) >> space & 1]
+    bits, found = int(bits), []
+    while bits:
+        found.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
+    return found

@@ -9,6 +9,7 @@ from textwrap import wrap
 from tetrarchia_app.playing.choices import Choice, choices, links, parse_choice
 from tetrarchia_app.terminal.printing import ending, turn_lines
 from tetrarchia_app.terminal.streams import has_color, is_terminal, window_size
+from tetrarchia_env.batch import Games
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game, Policy
@@ -63,12 +64,17 @@ class Player:
                 self._game.play(policy(self._game))
             elif not self._ask():
                 return
+        self._game.view = None  # the game is over: show everything
         self._print(self._new_events(), [ending(self._game.snapshot())])
 
     def _ask(self) -> bool:
         """Read commands until the position changed or is to be shown again; return False if the user quits."""
-        offered = choices(self._game.position)
-        self._print(self._new_events(), [*self._link_lines(), *menu(offered, window_size()[0])])
+        known = None
+        if self._game.local.view_radius is not None:
+            self._game.view = self._game.agent
+            known = self._game.visible_position(self._game.agent)
+        offered = choices(self._game.position, known)
+        self._print(self._new_events(), [*self._link_lines(known), *menu(offered, window_size()[0])])
         snapshot = self._game.snapshot()
         points = f", {snapshot['ip']} IP" if snapshot["phase"] == "roman" else ""
         while True:
@@ -132,9 +138,9 @@ class Player:
             lines += turn_lines(turn) if by_agent else (f"  {line}" for _, frame in turn for line in frame.story)
         return lines
 
-    def _link_lines(self) -> list[str]:
+    def _link_lines(self, known: Games | None) -> list[str]:
         """Return the neighbours of the Emperor's space, wrapped between names only."""
-        neighbours = [link.replace(" ", NO_BREAK) for link in links(self._game.position)]
+        neighbours = [link.replace(" ", NO_BREAK) for link in links(self._game.position if known is None else known)]
         if not neighbours:
             return []
         place = self._game.snapshot()["emperors"][self._game.agent]

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
-from tetrarchia_env.board import BOARD, EMPERORS, ROMAN_PROVINCES
 from tetrarchia_env.game import Game
 from tetrarchia_env.notation import Snapshot
-from tetrarchia_env.render.frames import Frame
+from tetrarchia_env.render.frames import UNSEEN_ACTION, Frame
+from tetrarchia_env.render.labels import secured_borders
 
 # Actions whose first event is printed too: the action itself does not say whether it succeeded.
-UNCERTAIN_ACTIONS = ("attack", "dux attack", "secure", "boost", "block", "accept")
+UNCERTAIN_ACTIONS = ("attack", "dux attack", "secure", "boost", "block", "accept", UNSEEN_ACTION)
 
 
 def print_game(game: Game) -> None:
@@ -29,8 +29,9 @@ def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
     """
     steps = list(steps)
     turn, emperor = steps[0][0].snapshot["turn"], steps[0][0].snapshot["emperor"]
-    actions = (f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})" for _, frame in steps)
-    yield f"{turn + 1:4} {emperor}: {'; '.join(actions)}"
+    shown = [frame for _, frame in steps if frame.action != UNSEEN_ACTION]
+    actions = (f"{frame.action}" if frame.agent == emperor else f"({frame.agent}: {frame.action})" for frame in shown)
+    yield f"{turn + 1:4} {emperor}: {'; '.join(actions)}".rstrip()
     for _, frame in steps:
         events = frame.story if str(frame.action).startswith(UNCERTAIN_ACTIONS) else frame.story[1:]
         yield from (f"       {line}" for line in events)
@@ -38,5 +39,4 @@ def turn_lines(steps: Iterable[tuple[Frame, Frame]]) -> Iterator[str]:
 
 def ending(final: Snapshot) -> str:
     """Return the outcome, turns, borders and score of a position in one line."""
-    secured = sum(final["tokens"].get(name) in EMPERORS for name in BOARD.names[ROMAN_PROVINCES:])
-    return f"{final['outcome']} after {final['turn']} turns: {secured} of 6 borders secured, score {final['score']}"
+    return f"{final['outcome']} after {final['turn']} turns: {secured_borders(final)} of 6 borders secured, score {final['score']}"

@@ -137,13 +137,13 @@ class Journal:
             raise NotSavedError(error) from error
         self._sizes[name] = self._header_sizes[name] = len(text.encode())
 
-    def append(self, name: str, event: Event) -> None:
-        """Append an event as one line.
+    def append(self, name: str, *events: Event) -> None:
+        """Append events in one write, each as one line.
 
         Raises:
-            NotSavedError: If it cannot be written; the file then still ends with its last complete line.
+            NotSavedError: If not all can be written; the file then still ends with the line before them.
         """
-        line, size = msgspec.json.encode(event) + b"\n", self._sizes[name]
+        lines, size = msgspec.json.Encoder().encode_lines(events), self._sizes[name]
         try:
             descriptor = os.open(self._path(name), os.O_WRONLY)
         except OSError as error:
@@ -151,7 +151,7 @@ class Journal:
         try:
             if os.fstat(descriptor).st_size != size:
                 os.ftruncate(descriptor, size)  # an incomplete line of a killed server, or of a write that could not be truncated
-            if os.pwrite(descriptor, line, size) < len(line):
+            if os.pwrite(descriptor, lines, size) < len(lines):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             with suppress(OSError):
@@ -159,7 +159,7 @@ class Journal:
             raise NotSavedError(error) from error
         finally:
             os.close(descriptor)
-        self._sizes[name] = size + len(line)
+        self._sizes[name] = size + len(lines)
 
     def is_oversized(self, name: str) -> bool:
         """Return whether the file should be rewritten by `create`, because most of its lines are outdated."""

@@ -1,7 +1,7 @@
 """A room: one game, its players and the pages connected to it.
 
 A click arrives as a message in `Room.handle`. Its handler checks it, appends it to the journal, applies it to the game and sends the
-change to every page. Actions of agents arrive in `Room._on_agent_answer` and then follow the same path.
+change to every page. Actions of agents arrive in `Room._on_agent_answer`, several at a time, and then follow the same path.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from tetrarchia_app.web.workers import Answer, Request
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game
+from tetrarchia_env.local_view import parse_arguments
 from tetrarchia_env.notation import action_id, action_text, snapshot
-from tetrarchia_env.options import Options
 from tetrarchia_env.schema import sanitize_line
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class Room:
         ]
         if wrong := [number for number in numbers if not 0 <= number < count]:
             raise TetrarchiaError(f"the number of a player must be from 0 to {count - 1}; got {wrong[0]}")
-        game = Game.restore(header.start) if header.start else Game.from_options(Options.of(**header.options), header.seed)
+        options, local = parse_arguments(header.options)
+        game = Game.restore(header.start) if header.start else Game.from_options(options, header.seed, local=local)
         for action in header.actions:
             game.play(action)
         room = cls(manager, env_id, game, header.players, header.seats)
@@ -112,8 +113,9 @@ class Room:
         start = None if game.seed is not None else snapshot(game.positions[0])
         actions = [action_text(move.action) for move in game.moves]
         seats: Any = self.seats
+        arguments = game.options.arguments() | game.local.arguments()
         return Header(
-            FORMAT, game.options.arguments(), game.seed, start, actions, self.players, seats, self.spectator_link, self.records,
+            FORMAT, arguments, game.seed, start, actions, self.players, seats, self.spectator_link, self.records,
             self.creator_link, self.is_joined,
         )  # fmt: skip
 
@@ -130,12 +132,18 @@ class Room:
     @property
     def acting_agent(self) -> str | None:
         """The agent that decides now; None if a human does or the game is over."""
-        return None if self.decider is None else self.players[self.decider].acting_agent
+        decider = self.decider
+        return None if decider is None else self.players[decider].acting_agent
 
     @property
     def has_humans(self) -> bool:
         """Whether a human plays; otherwise agents play only as far as a spectator wants to see."""
         return any(player.is_human for player in self.players)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a page shows only what its player knows: while humans play a game with a view radius (R14)."""
+        return self.game.local.view_radius is not None and self.has_humans and not self.game.is_over
 
     @property
     def connected_players(self) -> set[int]:
@@ -177,8 +185,8 @@ class Room:
                 self._append(Event(player=player, state=self.players[player]))
         if player is not None and player == self.decider:
             self._decision_start = time.monotonic()
-        connection.send(views.game_log(self))
-        connection.send(views.position(self, self.position, connection.known_drawings))
+        connection.send(views.game_log(self, player))
+        connection.send(views.position(self, self.position, connection))
         self._send_players()
         for other in list(self.connections):  # a decision closes the open card of a page, so it is sent only where it is new
             if other is connection or is_new_decider:
@@ -205,6 +213,7 @@ class Room:
 
     def handle(self, connection: Connection, message: messages.Message) -> None:
         """Do what a page requests, or send it the reason why not."""
+        self._manager.workers.postpone_deliveries()
         try:
             HANDLERS[type(message)](self, connection, message)
         except TetrarchiaError as error:
@@ -217,7 +226,7 @@ class Room:
         player = connection.player
         if player is None or player != self.decider or self.players[player].acting_agent:
             raise TetrarchiaError(f"it is not your decision: {self.game.agent} decides")
-        self._apply(message.action)
+        self._apply([action_id(message.action)])
         self.request_agent()
 
     def _undo(self, connection: Connection, message: messages.Undo) -> None:
@@ -229,12 +238,12 @@ class Room:
         self._revision += 1
         self._cancel_request()
         del (self.records or [])[-1:]
-        self._send_all(lambda other: views.position(self, self.position, other.known_drawings) | {"type": "undone"})
+        self._send_all(lambda other: views.position(self, self.position, other) | {"type": "undone"})
         self._send_decision()
 
     def _get_position(self, connection: Connection, message: messages.GetPosition) -> None:
         self._check_played(message.position)
-        connection.send(views.position(self, message.position, connection.known_drawings))
+        connection.send(views.position(self, message.position, connection))
 
     def _advance(self, connection: Connection, message: messages.Advance) -> None:
         self._wanted_position = min(max(self._wanted_position, message.position + 1), self.position + 1)
@@ -254,6 +263,7 @@ class Room:
 
     def _ask(self, connection: Connection, type_: str, start: Callable[["Coach"], Slices]) -> None:
         coach = self._manager.services.coach
+        self._check_no_secrets()
         if coach is None:
             raise TetrarchiaError("this server has no trained network")
         question = Question(self, type_, self._revision, start(coach), {"position": self.position})
@@ -280,7 +290,7 @@ class Room:
             raise TetrarchiaError(f"player must be the number of a human player; got {absent}")
         if absent in self.connected_players:
             raise TetrarchiaError("this player is connected and needs no substitute")
-        self._manager.check_agent(message.agent, self.game.options)
+        self._manager.check_agent(message.agent, self.game)
         agreed = self._agreed.setdefault((absent, message.agent), set())
         agreed.add(sender)
         if agreed >= self.connected_players:
@@ -293,8 +303,9 @@ class Room:
 
     def _take_over(self, connection: Connection, message: messages.TakeOver) -> None:
         self._check_played(message.position)
+        self._check_no_secrets()
         self._manager.limit_take_over(connection)
-        default = self._manager.substitute_agent(self.game.options)
+        default = self._manager.substitute_agent(self.game)
         agents = [message.agent or player.acting_agent or default for player in self.players]
         emperors = ["player 1" if name in message.emperors else agents[seat] for name, seat in zip(EMPERORS, self.seats, strict=True)]
         room = self._manager.create_room(self.game.copy(message.position), emperors)
@@ -306,7 +317,8 @@ class Room:
             raise TetrarchiaError("the game is not over yet")
         if self.next_room is None or self.next_room.name not in self._manager.rooms:
             self._manager.limit_take_over(connection)
-            game = self.game.copy(0) if message.same_dice or self.game.seed is None else Game.from_options(self.game.options)
+            is_copy = message.same_dice or self.game.seed is None
+            game = self.game.copy(0) if is_copy else Game.from_options(self.game.options, local=self.game.local)
             emperors = [self.players[seat].agent or f"player {seat + 1}" for seat in self.seats]  # humans come first
             self.next_room = self._manager.create_room(game, emperors, self.players[0].name)
         for other in list(self.connections):
@@ -324,6 +336,10 @@ class Room:
         if position != self.position:
             raise TetrarchiaError(f"position must be {self.position}, the number of actions played; got {position}")
 
+    def _check_no_secrets(self) -> None:
+        if self.has_secrets:
+            raise TetrarchiaError("this shows the whole board, which a game with a view radius hides until its end")
+
     def _check_played(self, position: int) -> None:
         if position > self.position:
             raise TetrarchiaError(f"position must be at most {self.position}, the number of actions played; got {position}")
@@ -338,16 +354,17 @@ class Room:
         if self._request is None and agent is not None and (self.has_humans or self.position < self._wanted_position):
             emperors = frozenset(emperor for emperor, seat in enumerate(self.seats) if self.players[seat].acting_agent == agent)
             max_actions = UNLIMITED_ACTIONS if self.has_humans else self._wanted_position - self.position
-            self._request = Request(self.game.position, self.env_id, emperors, max_actions, self._on_agent_answer)
+            self._request = Request(self.game.position, self.env_id, emperors, max_actions, self._on_agent_answer, self.game.views())
             self._manager.workers.submit(agent, self._request)
 
     def _on_agent_answer(self, answer: Answer) -> None:
         if not answer.continues:
             self._request = None
         try:
-            if isinstance(answer.action, Exception):
-                raise answer.action
-            self._apply(answer.action, continues=answer.continues)
+            if answer.actions:
+                self._apply(answer.actions, continues=answer.continues)
+            if answer.error is not None:
+                raise answer.error
             self.request_agent()
         except NotSavedError as error:
             self._cancel_request()
@@ -372,41 +389,47 @@ class Room:
 
     # Journal, then game, then pages
 
-    def _apply(self, action: str | int, *, continues: bool = False) -> None:
-        """Append an action to the journal, play it and send it to the pages.
+    def _apply(self, actions: Sequence[int], *, continues: bool = False) -> None:
+        """Append actions of one Emperor to the journal in one write, play them and send them to the pages.
 
         Args:
-            action: The action.
-            continues: Whether an agent chose it and will also choose the next; it may then be sent together with that.
+            actions: The actions. Only the first is checked: an agent chose the others, and its worker played them before.
+            continues: Whether an agent chose them and will also choose the next; they may then be sent together with that.
 
         Raises:
-            TetrarchiaError: If the action is not legal.
-            NotSavedError: If it cannot be saved.
+            TetrarchiaError: If the first action is not legal.
+            NotSavedError: If they cannot be saved; none is played.
         """
-        chosen = action_id(action) if isinstance(action, str) else action
-        self.game.check_legal(chosen)
+        self.game.check_legal(actions[0])
         emperor = self.game.agent
         seat = self.seats[EMPERORS.index(emperor)]
-        record = ActionRecord(seat, self.players[seat].acting_agent, round(time.monotonic() - self._decision_start, 3))
-        self._append(Event(action=action_text(chosen), record=record))
-        pieces = self.game.play_pieces(chosen)
-        self._revision += 1
+        seconds = round((time.monotonic() - self._decision_start) / len(actions), 3)
+        record = ActionRecord(seat, self.players[seat].acting_agent, seconds)
+        self._append(*(Event(action=action_text(action), record=record) for action in actions))
+        for action in actions:
+            pieces = self.game.play_pieces(action)
+            self._revision += 1
+            if self.records is not None:
+                self.records.append(record)
+            if self.connections and self.has_secrets:
+                self._send_all(lambda connection: views.known_action(self, connection), can_wait=continues)
+            elif self.connections:
+                shown = views.ActionView(self, pieces)
+                self._send_all(lambda connection, shown=shown: shown.data(connection.known_drawings), can_wait=continues)  # type: ignore[misc]
         self._decision_start = time.monotonic()
-        if self.records is not None:
-            self.records.append(record)
-        steps = views.steps(self, pieces) if self.connections else []
-        self._send_all(lambda connection: views.action(self, steps, connection.known_drawings), can_wait=continues)
         if not continues or self.game.agent != emperor:
             self._send_decision(can_wait=continues)
         if self.game.is_over:
+            if self.game.local.view_radius is not None:
+                self._send_players()  # the replay is now available
             self._manager.on_game_over(self)
 
-    def _append(self, event: Event) -> None:
+    def _append(self, *events: Event) -> None:
         journal = self._manager.journal
         if journal.is_oversized(self.name):
             with suppress(NotSavedError):
                 journal.create(self.name, self.header())
-        journal.append(self.name, event)
+        journal.append(self.name, *events)
         self.last_used = time.time()
 
     def _send_all(self, message: Callable[[Connection], views.Data], *, can_wait: bool = False) -> None:

@@ -18,6 +18,7 @@ from tetrarchia_app.web.workers import AgentSpec, AgentWorkers
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.notation import parse_replay, play_replay
 from tetrarchia_env.options import Options
@@ -45,12 +46,16 @@ class Services:
         coach: Advises players and analyzes games; None if there is no trained network.
         keep_game: Keeps a finished game for research if all players agreed; None on a server without a study.
         version: Version of the package, stored with kept games.
+        local: The information of players and agents in new rooms (R14), unless a request has its own.
+        allow_full_information: Whether agents that need whole games may play in rooms with a view radius.
     """
 
     agents: dict[str, AgentSpec]
     coach: "Coach | None" = None
     keep_game: Callable[[StudyGame], None] | None = None
     version: str = "unknown"
+    local: LocalOptions = FULL_INFORMATION
+    allow_full_information: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class RoomSetup(Struct, forbid_unknown_fields=True):
     modules: Annotated[list[Text], Meta(max_length=8)] = []
     scenario: Text | None = None
     fixed_setup: bool = False
+    view_radius: int | None = None
+    last_seen: bool = False
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     replay: dict[str, Any] | None = None
     position: Position | None = None
@@ -99,8 +106,12 @@ def read_setup(data: bytes) -> RoomSetup:
     return decode(_SETUP_DECODER, data)
 
 
-def start_game(setup: RoomSetup) -> Game:
+def start_game(setup: RoomSetup, local: LocalOptions = FULL_INFORMATION) -> Game:
     """Return the game of a new room; takes about a second for a long replay.
+
+    Args:
+        setup: The request.
+        local: The information of a game that starts with given rules, if the request has no view radius.
 
     Raises:
         TetrarchiaError: If the rules, the replay or the snapshot are not valid, or the game would be too long.
@@ -116,7 +127,9 @@ def start_game(setup: RoomSetup) -> Game:
         game = Game.from_replay(replay, setup.position)
     else:
         options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup)
-        game = Game.from_options(options, setup.seed)
+        if setup.view_radius is not None:
+            local = LocalOptions(setup.view_radius, setup.last_seen)
+        game = Game.from_options(options, setup.seed, local=local)
     if game.options.max_turns > MAX_TURNS:
         raise TetrarchiaError(f"max_turns must be at most {MAX_TURNS}; got {game.options.max_turns}")
     return game
@@ -138,7 +151,7 @@ class RoomManager:
                 room = Room.restore(self, next(self._env_ids), stored)
                 for player in room.players:
                     if player.acting_agent:
-                        self.check_agent(player.acting_agent, room.game.options)
+                        self.check_agent(player.acting_agent, room.game)
             except TetrarchiaError as error:
                 log_unusable(stored.name, error)
                 continue
@@ -173,7 +186,7 @@ class RoomManager:
             raise TetrarchiaError(f"the server already has {self.limits.rooms} rooms: try again later")
         for emperor in emperors:
             if emperor not in HUMANS:
-                self.check_agent(emperor, game.options)
+                self.check_agent(emperor, game)
         order = [human for human in HUMANS if human in emperors] + sorted({one for one in emperors if one not in HUMANS})
         players = [Player() if one in HUMANS else Player(agent=one) for one in order]
         if HUMANS[0] in emperors:
@@ -200,18 +213,26 @@ class RoomManager:
         if not all(bucket.take() for bucket in buckets):
             raise TetrarchiaError("too many games were continued with this link or from this address: try again in a minute")
 
-    def check_agent(self, name: str, options: Options) -> None:
-        """Raise TetrarchiaError if the server does not offer this agent, or the agent cannot play these rules."""
+    def check_agent(self, name: str, game: Game) -> None:
+        """Raise TetrarchiaError if the server does not offer this agent, or the agent cannot play this game."""
         agents = self.services.agents
         if name not in agents:
             raise TetrarchiaError(f"unknown agent {sanitize_line(name, 80)!r}{did_you_mean(name, agents)}: choose from {', '.join(agents)}")
-        if agents[name].base_only and options.needs_all_actions:
+        if agents[name].base_only and game.options.needs_all_actions:
             raise TetrarchiaError(f"agent {name} knows only the base game: choose another for these variants and modules")
+        if not self._has_information(agents[name], game):
+            raise TetrarchiaError(f"agent {name} cannot play with the information of this game ({game.local.text}): choose another")
 
-    def substitute_agent(self, options: Options) -> str:
-        """Return the default agent for these rules."""
-        suitable = (name for name, spec in self.services.agents.items() if not (spec.base_only and options.needs_all_actions))
-        return next(suitable, next(iter(self.services.agents)))
+    def _has_information(self, spec: AgentSpec, game: Game) -> bool:
+        if spec.needs_games:
+            return game.local.view_radius is None or self.services.allow_full_information
+        return spec.local is None or spec.local == game.local
+
+    def substitute_agent(self, game: Game) -> str:
+        """Return the default agent for this game."""
+        specs, all_actions = self.services.agents, game.options.needs_all_actions
+        suitable = (name for name, spec in specs.items() if not (spec.base_only and all_actions) and self._has_information(spec, game))
+        return next(suitable, next(iter(specs)))
 
     def resume(self) -> None:
         """Continue the games in which an agent decides, after the server has started."""

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator
@@ -53,6 +54,7 @@ from tetrarchia_env.schema import sanitize_line
 
 MAX_SETUP_BYTES = 2_000_000  # a request to create a room may contain a replay
 CLEANUP_INTERVAL_S = 30.0
+SWITCH_INTERVAL_S = 0.0005  # after each system call, the server waits this long for the GIL if an agent's thread runs Python code
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
@@ -152,6 +154,7 @@ def run(
         threading.Timer(0.5, webbrowser.open, [url]).start()
     server = uvicorn.Server(uvicorn_config(create_app(manager, lobby_data, policy)))
     gc.freeze()  # a collection of everything imported would pause all rooms for a tenth of a second
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     server.run(sockets=[bound])
 
 
@@ -254,7 +257,7 @@ async def _post_room(manager: RoomManager, request: Request) -> Response:
             if len(data) > MAX_SETUP_BYTES:
                 raise TetrarchiaError(f"the request must have at most {MAX_SETUP_BYTES // 1_000_000} MB")
         setup = read_setup(bytes(data))
-        game = await asyncio.to_thread(start_game, setup)
+        game = await asyncio.to_thread(start_game, setup, manager.services.local)
         room = manager.create_room(game, setup.emperors, setup.name, setup.consent)
     except TetrarchiaError as error:
         return JSONResponse({"error": sanitize_line(str(error))}, 400)
@@ -276,14 +279,14 @@ async def _get_seat(manager: RoomManager, content: str, not_found: str, request:
 
 async def _get_replay(manager: RoomManager, request: Request) -> Response:
     found = manager.resolve_link(request.path_params["link"])
-    if found is None or found[0].game.seed is None:
+    if found is None or found[0].game.seed is None or found[0].has_secrets:
         return Response("no such replay", 404)
     return _download(json.dumps(replay_data(found[0].game.replay()), indent=1) + "\n", "tetrarchia.json")
 
 
 async def _get_snapshot(manager: RoomManager, request: Request) -> Response:
     found, position = manager.resolve_link(request.path_params["link"]), request.query_params.get("position", "")
-    if found is None or not re.fullmatch("[0-9]{1,7}", position) or int(position) > found[0].position:
+    if found is None or not re.fullmatch("[0-9]{1,7}", position) or int(position) > found[0].position or found[0].has_secrets:
         return Response("no such position", 404)
     snapshot = found[0].game.frame(int(position)).snapshot
     return _download(msgspec.json.encode(snapshot).decode(), f"tetrarchia-{int(position)}.json")

@@ -1,12 +1,15 @@
 """Messages from the server to the pages: positions (drawn as on the replay page), log entries, choices and players.
 
+While humans play a game with a view radius (R14), positions, log entries, steps, choices and `ip` contain only what the player of the
+page knows, and those of a spectator only public facts.
+
 Every message has a `type`. Its other fields (`?`: may be null):
 
 - `log`: `entries`, the whole game, when a page joins.
 - `position`, `undone`: `position` (number of actions played), `view`.
 - `action`: `position`, `entry`, `steps`.
 - `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`,
-  `phase`, `ip` (left to the Emperor whose turn it is) and `turn`.
+  `phase`, `ip?` (left to the Emperor whose turn it is; null if the player does not know it) and `turn`.
   It is sent when another Emperor or a human decides, to a page that joins, and to a page whose action was refused, after its `error`.
 - `players`: `players`, `you?` (null: a spectator), `can_invite` (this page belongs to the creator of the room, who may be a spectator;
   then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`,
@@ -29,41 +32,60 @@ left out unless they were played. `chance` of a position is that of the best act
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tetrarchia_app.playing.previews import previews
-from tetrarchia_env.batch import Games
+from tetrarchia_env.batch import Games, agents_to_act
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.state import PHASES
-from tetrarchia_env.events import Piece
+from tetrarchia_env.events import Piece, known_lines
 from tetrarchia_env.game_analysis import NUM_WORST, Advice, Decision, GameAnalysis, percent, split_sentence
 from tetrarchia_env.notation import action_id, action_label, fast_view, snapshot
 from tetrarchia_env.render.analysis import curve
 from tetrarchia_env.render.frames import Frame
 from tetrarchia_env.render.page import words
 from tetrarchia_env.render.shapes import Part
-from tetrarchia_env.render.svg import pieces
+from tetrarchia_env.render.svg import pieces, unseen
 
 if TYPE_CHECKING:
+    from tetrarchia_app.web.connection import Connection
     from tetrarchia_app.web.room import Room
 
 Data = dict[str, Any]
 _EMPEROR = re.compile(rf"\b(?:{'|'.join(EMPERORS)})\b")
 _DRAWING_NUMBERS: dict[Part, int] = {}  # every piece on a space that was ever drawn: a few thousand at most
 _DRAWINGS: list[str] = []  # SVG by number
+_NO_PIECES: Data = {"fleets": (), "pirates": None, "armies": (), "dux": None, "emperor": None, "outcome": "running"}
+
+
+@lru_cache(4_096)  # most actions move one figure: all other groups of pieces stay the same
+def _piece_numbers(**group: Any) -> tuple[int, ...]:
+    """Return the numbers of the drawings of a group of pieces, given by entries of a snapshot as tuples."""
+    shown = {**_NO_PIECES, **group, "tokens": dict(group.get("tokens", ())), "emperors": dict(group.get("emperors", ()))}
+    return tuple(map(_drawing_number, pieces(shown)))
+
+
+def _drawing_number(part: Part) -> int:
+    if part not in _DRAWING_NUMBERS:
+        _DRAWING_NUMBERS[part] = len(_DRAWINGS)
+        _DRAWINGS.append(part.svg)
+    return _DRAWING_NUMBERS[part]
 
 
 class PositionView:
     """A position drawn once for all pages; drawings that a page does not have yet are sent along, by number."""
 
     def __init__(self, frame: Frame) -> None:
-        self._pieces = []
-        for part in pieces(frame.snapshot):
-            if part not in _DRAWING_NUMBERS:
-                _DRAWING_NUMBERS[part] = len(_DRAWINGS)
-                _DRAWINGS.append(part.svg)
-            self._pieces.append(_DRAWING_NUMBERS[part])
+        shown = frame.snapshot
+        acting = {"emperor": shown["emperor"], "outcome": shown["outcome"]}
+        self._pieces = (
+            *(map(_drawing_number, unseen(shown)) if "view" in shown else ()),
+            *_piece_numbers(fleets=tuple(shown["fleets"]), pirates=shown["pirates"]),
+            *_piece_numbers(tokens=tuple(shown["tokens"].items())),
+            *_piece_numbers(armies=tuple(map(tuple, shown["armies"]))),
+            *_piece_numbers(emperors=tuple(shown["emperors"].items()), dux=shown["dux"], **acting),
+        )
         self._html = {element: "".join(parts) for element, parts in words(frame).items()}
 
     def data(self, known: set[int]) -> Data:
@@ -73,52 +95,73 @@ class PositionView:
         return {"pieces": self._pieces, "drawings": drawings, **self._html}
 
 
-def position(room: "Room", index: int, known: set[int]) -> Data:
-    """Return the position after `index` actions."""
-    return {"type": "position", "position": index, "view": PositionView(room.game.frame(index)).data(known)}
+def position(room: "Room", index: int, connection: "Connection") -> Data:
+    """Return the position after `index` actions, as a page may see it."""
+    frame = _known_frame(room, index, connection.player) if room.has_secrets else room.game.frame(index)
+    return {"type": "position", "position": index, "view": PositionView(frame).data(connection.known_drawings)}
 
 
-@dataclass(frozen=True)
-class Step:
-    """Part of what followed an action, shown before the next part."""
+def _known_frame(room: "Room", index: int, player: int | None) -> Frame:
+    """Return a position as a player knows it (R14): the view of the Emperor to act if the player plays him, else of the player's first.
 
-    lines: tuple[str, ...]
-    dice: tuple[int, ...]
-    view: PositionView
-
-
-def steps(room: "Room", played: Sequence[Piece]) -> list[Step]:
-    """Return the steps of the last action: those with log lines, each with the dice rolled since the one before, and the last."""
-    moves = room.game.moves
-    last_dice = moves[-2].dice if len(moves) > 1 else ""
-    found, rolled = [], tuple[int, ...]()
-    for piece in played:
-        last_dice, rolled = piece.dice or last_dice, rolled + piece.fallen
-        if piece.lines or piece is played[-1]:
-            frame = Frame(room.position, snapshot(piece.after), moves[-1].agent, None, piece.lines, last_dice)
-            found.append(Step(piece.lines, rolled, PositionView(frame)))
-            rolled = ()
-    return found
+    A spectator gets public facts only.
+    """
+    emperors = [] if player is None else room.emperors_of(player)
+    acting = EMPERORS[agents_to_act(room.game.positions[index])[0]]
+    shown = room.game.visible_snapshot(acting if acting in emperors else next(iter(emperors), None), index)
+    move = room.game.moves[index - 1] if index else None
+    return Frame(index, shown, move.agent if move else None, None, known_lines(move.story, shown) if move else ())
 
 
-def action(room: "Room", played: Sequence[Step], known: set[int]) -> Data:
-    """Return the last action and what followed."""
-    shown = [{"lines": capitalize_names(step.lines), "dice": step.dice, "view": step.view.data(known)} for step in played]
-    return {"type": "action", "position": room.position, "entry": _log_entry(room, room.position), "steps": shown}
+def known_action(room: "Room", connection: "Connection") -> Data:
+    """Return the last action as a player knows it: one step with the lines about what he sees, and no dice."""
+    frame = _known_frame(room, room.position, connection.player)
+    step = {"lines": capitalize_names(frame.story), "dice": (), "view": PositionView(frame).data(connection.known_drawings)}
+    entry = _log_entry(room, room.position, frame.story)
+    return {"type": "action", "position": room.position, "entry": entry, "steps": [step]}
 
 
-def game_log(room: "Room") -> Data:
-    """Return the log of the game so far."""
-    return {"type": "log", "entries": [_log_entry(room, index) for index in range(room.position + 1)]}
+class ActionView:
+    """The last action and what followed, built once for all pages.
+
+    Its steps are the pieces with log lines, each with the dice rolled since the one before, and the last piece.
+    """
+
+    def __init__(self, room: "Room", played: Sequence[Piece]) -> None:
+        moves = room.game.moves
+        self._fields = {"type": "action", "position": room.position, "entry": _log_entry(room, room.position, moves[-1].story)}
+        self._steps: list[tuple[Data, PositionView]] = []
+        last_dice, rolled = moves[-2].dice if len(moves) > 1 else "", tuple[int, ...]()
+        for piece in played:
+            last_dice, rolled = piece.dice or last_dice, rolled + piece.fallen
+            if piece.lines or piece is played[-1]:
+                frame = Frame(room.position, snapshot(piece.after), moves[-1].agent, None, piece.lines, last_dice)
+                self._steps.append(({"lines": capitalize_names(piece.lines), "dice": rolled}, PositionView(frame)))
+                rolled = ()
+
+    def data(self, known: set[int]) -> Data:
+        """Return the message for a page that has the `known` drawings, and add the new ones to `known`."""
+        return {**self._fields, "steps": [{**step, "view": view.data(known)} for step, view in self._steps]}
 
 
-def _log_entry(room: "Room", index: int) -> Data:
+def game_log(room: "Room", player: int | None) -> Data:
+    """Return the log of the game so far, as a player may see it."""
+
+    def story(index: int) -> Sequence[str]:
+        if index == 0:
+            return ()
+        return _known_frame(room, index, player).story if room.has_secrets else room.game.moves[index - 1].story
+
+    return {"type": "log", "entries": [_log_entry(room, index, story(index)) for index in range(room.position + 1)]}
+
+
+def _log_entry(room: "Room", index: int, story: Sequence[str]) -> Data:
     """Return the log entry of the action that led to a position; 0 is the start of the game."""
     before = fast_view(room.game.positions[max(index - 1, 0)])
     move = room.game.moves[index - 1] if index else None
     return {
         "turn": int(before.turn) + 1, "turn_emperor": EMPERORS[before.emperor],
-        "emperor": move.agent if move else None, "lines": capitalize_names(move.story) if move else ["The game begins"],
+        "emperor": move.agent if move else None, "lines": capitalize_names(story or ["out of your view"]) if move else ["The game begins"],
     }  # fmt: skip
 
 
@@ -130,12 +173,15 @@ def capitalize_names(lines: Sequence[str]) -> list[str]:
 
 def decision(room: "Room", player: int | None) -> Data:
     """Return which Emperor decides and, for the page of the deciding player, the choices."""
-    is_own = player is not None and player == room.decider and room.acting_agent is None
-    record = fast_view(room.game.position)
+    is_over, agent, record = room.game.is_over, room.acting_agent, fast_view(room.game.position)
+    is_own = player is not None and player == room.decider and agent is None
+    emperors = [] if player is None else room.emperors_of(player)
+    knows_ip = not room.has_secrets or EMPERORS[record.emperor] in emperors
+    known = room.game.visible_position(room.game.agent) if is_own and room.has_secrets else None
     return {
-        "type": "decision", "position": room.position, "emperor": None if room.game.is_over else room.game.agent,
-        "agent": room.acting_agent, "choices": previews(room.game.position) if is_own else None, "can_undo": room.can_undo(player),
-        "phase": PHASES[record.phase], "ip": int(record.ip), "turn": int(record.turn),
+        "type": "decision", "position": room.position, "emperor": None if is_over else room.game.agent,
+        "agent": agent, "choices": previews(room.game.position, known) if is_own else None, "can_undo": room.can_undo(player),
+        "phase": PHASES[record.phase], "ip": int(record.ip) if knows_ip else None, "turn": int(record.turn),
     }  # fmt: skip
 
 
@@ -152,7 +198,7 @@ def players(room: "Room", player: int | None, can_invite: bool, connected: Itera
     ]  # fmt: skip
     return {
         "type": "players", "players": seats, "you": player, "can_invite": can_invite, "spectator_link": f"/seat/{room.spectator_link}",
-        "agents_only": not room.has_humans, "proposals": proposals, "has_replay": room.game.seed is not None,
+        "agents_only": not room.has_humans, "proposals": proposals, "has_replay": room.game.seed is not None and not room.has_secrets,
         "in_play": [*room.game.options.modules, *{kind for _, _, kind in snapshot(room.game.positions[0])["armies"] if kind == "rebel"}],
     }  # fmt: skip
 

@@ -1,0 +1,169 @@
+"""Rooms with local information (R14): a page gets only what its player knows."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+from helpers.browser import Browser
+from helpers.room_page import open_page
+from helpers.web_server import Client, RefusedRequestError, Server, serving
+from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.local_view import LINK_DISTANCES, LocalOptions
+
+FIRST, SECOND = "player 1", "player 2"
+SEATS = (FIRST, FIRST, SECOND, SECOND)
+LOCAL = {"view_radius": 2, "last_seen": True}
+PIECE = re.compile(r'<g class="(token|army|figure)" data-space="([^"]+)" data-kind="([^"]+)"')
+NAME = re.compile("|".join(sorted(map(re.escape, BOARD.names), key=len, reverse=True)))
+MAP = "[...document.querySelectorAll('#pieces [data-space]')].map((piece) => piece.className.baseVal + ' ' + piece.dataset.space)"
+
+
+@pytest.fixture(name="server")
+def local_server(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path / "rooms", ("random", "greedy"), local=LocalOptions(**LOCAL)) as server:
+        yield server
+
+
+def room_of(server: Server, path: str) -> Any:
+    found = server.manager.resolve_link(path.rpartition("/")[2])
+    assert found
+    return found[0]
+
+
+def spaces_of(game: Any, index: int, emperor: str) -> set[str]:
+    """Return the spaces in an Emperor's view, computed without the code under test (R14.1)."""
+    position, number = game.positions[index][0], EMPERORS.index(emperor)
+    place = int(position.at[number])
+    place = place if place < len(BOARD.names) else BOARD.roma
+    return {
+        name
+        for space, name in enumerate(BOARD.names)
+        if LINK_DISTANCES[place, space] <= LOCAL["view_radius"] or int(position.tokens[number]) >> space & 1
+    }
+
+
+class Page:
+    """A page without a browser that checks every view that it receives."""
+
+    def __init__(self, server: Server, path: str, emperors: tuple[str, ...]) -> None:
+        self.emperors, self.drawings, self.checked = emperors, dict[int, str](), 0
+        self.room = room_of(server, path)
+        self.client = server.connect(path)
+        self.check(self.client.received["position"])
+
+    def check(self, message: Any) -> None:
+        """Assert that a message shows no piece and no event out of view."""
+        game = self.room.game
+        if game.is_over or message["type"] not in ("action", "position"):
+            return
+        index = message["position"]
+        seen = {place for emperor in self.emperors for place in spaces_of(game, index, emperor)}
+        for view in [message["view"]] if message["type"] == "position" else [step["view"] for step in message["steps"]]:
+            self.drawings |= {int(number): svg for number, svg in view["drawings"].items()}
+            shown = {found[2] for number in view["pieces"] if (found := PIECE.match(self.drawings[number]))}
+            assert shown <= seen
+            self.checked += 1
+        lines = message["entry"]["lines"] if message["type"] == "action" else []
+        own = tuple(emperor.capitalize() for emperor in self.emperors)
+        assert all(set(NAME.findall(line)) <= seen for line in lines if not line.startswith(own))
+
+
+def watched_client(page: Page) -> Client:
+    """Return the page's client, which checks each message when it is received."""
+    receive = page.client.receive
+
+    def checking() -> Any:
+        message = receive()
+        page.check(message)
+        return message
+
+    page.client.receive = checking  # type: ignore[method-assign]
+    return page.client
+
+
+def test_players_and_spectators_receive_only_what_they_know(server: Server) -> None:
+    path = server.create_room(*SEATS, seed=5, level="4222")
+    room = room_of(server, path)
+    pages = [
+        Page(server, path, ("diocletian", "galerius")),
+        Page(server, f"/seat/{room.players[1].link}", ("constantius", "maximian")),
+        Page(server, f"/seat/{room.spectator_link}", ()),
+    ]
+    clients, rng = [watched_client(page) for page in pages], random.Random(5)
+    for client in clients:
+        client.send("get_position", position=0)
+    for _ in range(25):
+        position, decider = room.position, room.decider
+        if decider is None:
+            break
+        client = clients[decider]
+        client.play(rng.choice(client.own_decision()["choices"])["action"])
+        for other in clients:
+            if other is not client:
+                other.wait_for("decision", lambda message, position=position: message["position"] > position)  # type: ignore[misc]
+
+    assert all(page.checked > 20 for page in pages)
+    for page, client in zip(pages, clients, strict=True):
+        decision = client.received["decision"]
+        assert (decision["ip"] is None) == (EMPERORS[room.game.position["emperor"][0]] not in page.emperors)
+
+
+def test_files_analysis_and_copies_are_refused_until_the_end(server: Server) -> None:
+    path = server.create_room(*SEATS, seed=5)
+    client = server.connect(path)
+
+    assert [server.get(f"{path}/{name}")[0] for name in ("replay.json", "snapshot.json?position=0")] == [404, 404]
+    assert not client.received["players"]["has_replay"]
+    for type_, fields in (("coach", {"position": 0}), ("analyze", {}), ("take_over", {"position": 0, "emperors": ["galerius"]})):
+        assert "view radius" in client.error(type_, **fields)
+
+
+def test_agents_that_need_games_are_refused(server: Server) -> None:
+    with pytest.raises(RefusedRequestError, match="agent greedy cannot play with the information of this game"):
+        server.create_room(FIRST, "greedy", FIRST, FIRST)
+
+
+def test_observation_agents_play_in_local_rooms(server: Server) -> None:
+    client = server.connect(server.create_room("random", FIRST, "random", "random", seed=5))
+
+    client.own_decision()
+
+    assert client.received["decision"]["emperor"] == "galerius"
+
+
+def test_rooms_keep_their_information_after_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        path = server.create_room(*SEATS, seed=5, **LOCAL)
+    with serving(tmp_path) as server:
+        assert room_of(server, path).game.local == LocalOptions(**LOCAL)
+        assert room_of(server, path).has_secrets
+
+
+@pytest.mark.slow
+def test_two_people_see_different_maps(server: Server, chromium: Browser) -> None:
+    path = server.create_room(*SEATS, seed=5, level="4222")
+    room = room_of(server, path)
+    links = {"diocletian": path, "constantius": f"/seat/{room.players[1].link}"}
+    client = server.connect(path)
+    while room.decider == 0:
+        actions = [choice["action"] for choice in client.own_decision()["choices"]]
+        client.play("enter capital" if "enter capital" in actions else actions[-1])
+    chromium.reset(server.origin)
+    maps = {}
+    for emperor, link in links.items():
+        open_page(chromium, server.origin + link)
+        chromium.wait_for("document.querySelectorAll('#pieces .fog').length > 0", 60)
+        maps[emperor] = set(chromium.run(MAP))
+
+    fog = {emperor: {piece.removeprefix("fog ") for piece in found if piece.startswith("fog ")} for emperor, found in maps.items()}
+    for emperor in links:
+        assert fog[emperor] | spaces_of(room.game, room.position, emperor) >= set(BOARD.names)
+    assert maps["diocletian"] != maps["constantius"]
