@@ -29,6 +29,7 @@ from tetrarchia_eval.analysis import (
     paired_games,
     win_rates_by_digit,
 )
+from tetrarchia_eval.cooperation import CROSS_PLAY, TEAMMATES
 from tetrarchia_eval.groups import INTERVALS, GroupReport
 from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
@@ -53,7 +54,10 @@ from tetrarchia_eval.tables import Cell, Column, Table, escape_markdown, percent
 
 Matches = Mapping[str, Match]  # by file name, e.g. results/main/planner.jsonl
 PairOfTeam = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # label of a mixed team, and the agents it is compared with
-FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
+FOLDERS = (
+    *("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc"),
+    *("tasks", TEAMMATES, CROSS_PLAY),  # shown on other pages than docs/results.md
+)
 GROUPS = "groups"  # with a folder for each group of training runs
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot

@@ -251,6 +251,30 @@ def test_line_ups_are_drawn_after_level_revolts_and_secured() -> None:
         assert one.position.tobytes() == many.games[seed].tobytes()
 
 
+def test_several_seats_are_assigned_to_the_environments_in_turn() -> None:
+    many = BatchedGames(8, [Options(LEVEL)], seat=EMPERORS, partners=RandomAgent())
+    seats = np.tile(np.arange(4), 2)
+
+    for seat in range(4):
+        one = BatchedGames(8, [Options(LEVEL)], seat=EMPERORS[seat], partners=RandomAgent())
+        one.begin(range(8))
+        many.begin(range(8))
+        for _ in range(30):
+            assert (batch.agents_to_act(many.games) == seats).all()
+            rows = seats == seat
+            assert many.games[rows].tobytes() == one.games[rows].tobytes()
+            assert (many.obs[rows] == one.obs[rows]).all()
+            for games in (many, one):
+                games.advance(games.masks.argmax(axis=1))
+                games.begin_next(np.flatnonzero(games.episodes["ended"]))
+                games.observe()
+
+
+def test_more_seats_than_environments_are_refused() -> None:
+    with pytest.raises(TetrarchiaError, match="4 seats"):
+        BatchedGames(2, [Options(LEVEL)], seat=EMPERORS, partners=RandomAgent())
+
+
 def test_single_agent_is_not_drawn_but_a_list_of_one_is() -> None:
     games = {}
     for name, partners in {"alone": RandomAgent(), "list": [RandomAgent()]}.items():
@@ -351,7 +375,7 @@ def test_saved_state_continues_with_the_same_games() -> None:
     with pytest.raises(TetrarchiaError, match="partners: record 0 is damaged"):
         second.set_state(damaged)
     other = BatchedGames(32, [Options("2111")], seat="maximian", partners=[RandomAgent(), RandomAgent()])
-    with pytest.raises(TetrarchiaError, match="decision of maximian"):
+    with pytest.raises(TetrarchiaError, match="decision of the learner"):
         other.set_state(state)
 
 

@@ -8,8 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
+from tetrarchia_agents import make_agent  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_agents.rollouts import play_games  # noqa: E402
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
+from tetrarchia_env.agent import Agent  # noqa: E402
 from tetrarchia_env.envs.batched_games import BatchedGames  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.local_view import LocalOptions  # noqa: E402
@@ -17,8 +20,9 @@ from tetrarchia_env.observation import SIZE  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train import run  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
-from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
-from tetrarchia_train.evaluation import LocalPolicy, evaluate  # noqa: E402
+from tetrarchia_train.config import TrainConfig, option_words, read_preset  # noqa: E402
+from tetrarchia_train.dagger import collect_local_demonstrations  # noqa: E402
+from tetrarchia_train.evaluation import evaluate, greedy_actions  # noqa: E402
 from tetrarchia_train.ppo import Learner, training_reward  # noqa: E402
 from tetrarchia_train.variance_reduction import DICE_STRIDE, ControlVariate  # noqa: E402
 
@@ -114,17 +118,19 @@ def test_control_variate_observes_the_copies_with_their_own_memory() -> None:
 def test_evaluation_observes_what_the_environment_observes() -> None:
     env = tetrarchia_v0.raw_env(level="4211", view_radius=2, last_seen=True, message_tokens=3)
     env.reset(seed=5)
-    games, masks = batch.new_games(Options(level="4211"), [5], LOCAL.message_tokens)
-
-    def choose(obs: np.ndarray, masks: batch.Masks) -> np.ndarray:
-        assert obs[0].tobytes() == env.observe(env.agent_selection)["observation"].tobytes()
-        actions = random_action(masks, chance)
-        env.step(int(actions[0]))
-        return actions
-
     chance = np.random.default_rng(2)
-    batch.play_to_end(games, masks, LocalPolicy(LOCAL, games, choose))
-    assert games.tobytes() == env.position.tobytes()
+
+    class Follower(Agent):
+        needs = "observations"
+
+        def act(self, observations: np.ndarray, masks: batch.Masks, env_ids: np.ndarray, /) -> np.ndarray:
+            assert observations[0].tobytes() == env.observe(env.agent_selection)["observation"].tobytes()
+            actions = random_action(masks, chance)
+            env.step(int(actions[0]))
+            return actions
+
+    [result] = play_games(Options(level="4211"), (Follower(),) * 4, [5], local=LOCAL)
+    assert (result.turns, result.score) == (int(env.position["turn"][0]), env.status()[2])
 
 
 def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,10 +142,11 @@ def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_pat
     results = evaluate(agent.network, config)
     assert set(results["win_rates"]) == {"last-border"}
     options, seeds = Options(task="last-border"), range(1 << 33, (1 << 33) + config.n_eval_episodes)
+    played = play_games(options, (agent,) * 4, seeds, local=LOCAL)
+    assert np.mean([game.won for game in played]) == results["win_rates"]["last-border"]
+    with pytest.raises(TetrarchiaError):
+        play_games(options, (agent,) * 4, seeds)
     games, masks = batch.new_games(options, seeds, LOCAL.message_tokens)
-    policy = LocalPolicy(LOCAL, games, lambda obs, masks: agent.act(obs, masks, np.arange(len(obs))))
-    batch.play_to_end(games, masks, policy)
-    assert batch.is_won(games).mean() == results["win_rates"]["last-border"]
     for wrong in (games, batch.observe(games)):
         with pytest.raises(TetrarchiaError):
             agent.act(wrong, masks, np.arange(len(games)))
@@ -154,7 +161,15 @@ def test_shipped_checkpoint_needs_games() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"view_radius": 13}, {"view_radius": None}, {"message_tokens": 17, "actions": "all"}, {"message_tokens": 2}], ids=str
+    "changes",
+    [
+        {"view_radius": 13},
+        {"view_radius": None},
+        {"message_tokens": 17, "actions": "all"},
+        {"message_tokens": 2},
+        {"demonstrations": "file.npz"},
+    ],
+    ids=str,
 )
 def test_inconsistent_options_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(TetrarchiaError):
@@ -167,3 +182,44 @@ def test_a_run_can_start_from_a_fully_informed_checkpoint(tmp_path: Path, monkey
     network = run.warm_start(small("local-shared", init_checkpoint=str(start)), tmp_path, "ppo", run.progress_bar(disable=True))
     assert network is not None
     assert network.observation_size == LocalOptions(2, last_seen=True).size
+
+
+@pytest.mark.parametrize("changes", [{}, MESSAGES], ids=str)
+def test_dagger_labels_the_positions_of_the_student_with_the_expert(changes: dict[str, object]) -> None:
+    config = small("local-shared", expert="greedy", num_demonstrations=96, dagger_rounds=3, **changes)
+    network, sizes = Learner(config).network, list[int]()
+
+    found = collect_local_demonstrations(config, network, lambda student, data: sizes.append(len(data)), lambda number: None)
+
+    assert (sizes, len(found)) == ([32, 64], 96)
+    assert (found.actions == make_agent("greedy").act(found.games, batch.legal_masks(found.games), np.arange(96))).all()
+    before, after = found.games[48:64], found.games[64:80]  # a step of the student
+    obs = found.views.select(np.arange(48, 64)).observe(before, batch.agents_to_act(before))
+    tokens = config.message_tokens
+    copies, masks = before.copy(), batch.legal_masks(before, tokens)
+    batch.step(copies, greedy_actions(network, obs, masks), masks)
+    assert copies.tobytes() == after.tobytes()
+
+
+def test_a_distilled_student_is_a_checkpoint_with_local_information(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = small("local-shared", expert="greedy", num_demonstrations=128, dagger_rounds=2, bc_batch_size=32, task="last-border")
+
+    checkpoint = run.train(config, "student", stop_after="bc")
+
+    assert PPOAgent(str(checkpoint)).local == LocalOptions(2, last_seen=True)
+    with pytest.raises(TetrarchiaError):
+        run.train(config, "other", stop_after="demonstrations")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(True, ["--last-seen"]), (False, ["--no-last-seen"]), (2, ["--last-seen", "2"])], ids=["true", "false", "number"]
+)
+def test_options_as_words_of_a_command(value: object, words: list[str]) -> None:
+    assert option_words("last_seen", value) == words
+
+
+@pytest.mark.parametrize("method", ["shared", "mappo"])
+def test_presets_differ_from_those_with_full_information_only_in_the_observations(method: str) -> None:
+    full = read_preset(f"scratch-{method}")
+    assert read_preset(f"local-{method}") == full.with_overrides({"view_radius": 2, "last_seen": True})

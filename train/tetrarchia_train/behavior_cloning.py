@@ -29,6 +29,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir
 from tetrarchia_env.local_view import FULL_INFORMATION
 from tetrarchia_train.config import TrainConfig
+from tetrarchia_train.dagger import collect_local_demonstrations
 from tetrarchia_train.demonstrations import (
     Demonstrations,
     collect_demonstrations,
@@ -63,11 +64,13 @@ def warm_start(config: TrainConfig, folder: Path, stop_after: str, bar: Progress
     network = _initial_network(config.init_checkpoint, config.network_config) if config.init_checkpoint else None
     if config.expert == "none":
         return network
-    demonstrations = _demonstrations(config, folder, bar)
+    if config.view_radius is not None and stop_after == "demonstrations":
+        raise TetrarchiaError("stop_after must not be demonstrations with view_radius: the student takes part in playing them")
+    demonstrations = _demonstrations(config, folder, bar) if config.view_radius is None else None
     if stop_after == "demonstrations":
         return None
     network = (network or make_network(config.network_config)).to(find_device(config.network_device))
-    return _clone_expert(config, network, demonstrations, folder, bar)
+    return _clone_expert(config, network, demonstrations or _local_demonstrations(config, network, bar), folder, bar)
 
 
 def is_cloned(folder: Path) -> bool:
@@ -112,6 +115,17 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
     return found
 
 
+def _local_demonstrations(config: TrainConfig, network: Network, bar: Progress) -> Demonstrations:
+    """Play the rounds of DAgger."""
+    task = bar.add_task(f"DAgger with {config.expert}", total=config.num_demonstrations)
+
+    def clone_so_far(student: Network, demonstrations: Demonstrations) -> None:
+        accuracy = clone(student, demonstrations, cloning_config(config), lambda progress, loss: None)
+        print(f"DAgger: accuracy {accuracy:.1%} after {len(demonstrations)} demonstrations", flush=True)
+
+    return collect_local_demonstrations(config, network, clone_so_far, lambda number: bar.update(task, completed=number))
+
+
 def _clone_expert(config: TrainConfig, network: Network, demonstrations: Demonstrations, folder: Path, bar: Progress) -> Network:
     """Train the network on the demonstrations, evaluate it and save it as a checkpoint."""
     start, task = time.monotonic(), bar.add_task("behavior cloning")
@@ -119,8 +133,7 @@ def _clone_expert(config: TrainConfig, network: Network, demonstrations: Demonst
     def on_progress(progress: float, loss: float) -> None:
         bar.update(task, completed=100 * progress, description=f"behavior cloning {loss:.3f}")
 
-    cloning = CloningConfig(config.bc_epochs, config.bc_batch_size, config.bc_learning_rate, config.vf_coef)
-    accuracy = clone(network, demonstrations, cloning, on_progress)
+    accuracy = clone(network, demonstrations, cloning_config(config), on_progress)
     seconds = time.monotonic() - start
     results = evaluate(network, config)
     print(f"accuracy {accuracy:.1%} after {seconds:.0f} s; {describe_win_rates(results['win_rates'])}")
@@ -148,6 +161,11 @@ class CloningConfig:
     batch_size: int
     learning_rate: float
     vf_coef: float = 0.5
+
+
+def cloning_config(config: TrainConfig) -> CloningConfig:
+    """Return the hyperparameters of behavior cloning in a run."""
+    return CloningConfig(config.bc_epochs, config.bc_batch_size, config.bc_learning_rate, config.vf_coef)
 
 
 def clone(network: Network, data: Demonstrations, config: CloningConfig, on_progress: Callable[[float, float], None]) -> float:
@@ -206,7 +224,8 @@ def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) ->
 
 def _forward(network: Network, data: Demonstrations, rows: Rows) -> tuple[Tensor, Tensor]:
     """Return masked logits and values. Observations are computed when needed: a game record takes an eighth of their memory."""
-    games = data.games[rows]
-    logits, values = network(network.tensor(network.inputs(games)))
-    illegal = batch.legal_masks(games)[:, : logits.shape[1]] == 0
+    games, views = data.games[rows], data.views and data.views.select(rows)
+    obs = views.observe(games, batch.agents_to_act(games)) if views else None
+    logits, values = network(network.tensor(network.inputs(games, obs)))
+    illegal = batch.legal_masks(games, views.message_tokens if views else 0)[:, : logits.shape[1]] == 0
     return logits.masked_fill(network.tensor(illegal), MASKED), values

@@ -14,7 +14,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.extras import missing_package
 from tetrarchia_env.files import check_name
 from tetrarchia_env.messages import printable
-from tetrarchia_train.config import EXIT_STOPPED, Stage, TrainConfig, TrainOptions, parse_seeds, preset_names, read_preset
+from tetrarchia_train.config import EXIT_STOPPED, Stage, TrainConfig, TrainOptions, option_words, parse_seeds, preset_names, read_preset
 
 DEFAULT_PRESET = "ppo"
 PANEL = "Run"
@@ -81,7 +81,7 @@ def train(
     words = ["--resume", "--name", name] if resume else ["--name", name, "--preset", preset or DEFAULT_PRESET]
     words += ["--stop-after", stop_after] if stop_after != "ppo" else []
     words += ["--seeds", seeds] if seeds else []
-    words += [word for option, value in overrides.items() for word in (f"--{option.replace('_', '-')}", str(value))]
+    words += [word for option, value in overrides.items() for word in option_words(option, value)]
     command = shlex.join(["tetrarchia", "train", *words])
     try:
         # Report wrong options before torch is loaded.

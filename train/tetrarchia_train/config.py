@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef", "border_fraction"),
+    *("border_coef", "final_border_coef"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -52,8 +52,7 @@ Count = Annotated[int, Meta(ge=0, le=UNBOUNDED)]
 BatchSize = Annotated[int, Meta(ge=1, le=2**20)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Coefficient = Annotated[float, Meta(ge=0, le=UNBOUNDED)]
-PositiveFraction = Annotated[float, Meta(ge=1e-9, le=1)]
-Discount = PositiveFraction  # above 0, as ShapedReward requires
+Discount = Annotated[float, Meta(ge=1e-9, le=1)]  # above 0, as ShapedReward requires
 Positive = Annotated[float, Meta(ge=1e-9, le=UNBOUNDED)]
 RULE_LIST = describe("a list of rule sets such as [{variants: [imperivm]}]")
 RuleSets = Annotated[tuple[Annotated[dict[str, Any], RULE_LIST], ...], Meta(min_length=1), RULE_LIST]
@@ -94,6 +93,12 @@ class TrainOptions:
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
+    seat: Annotated[
+        str, _games("Emperor of the learner, or `all`: each in turn over the environments; --partners play the others.", show_default=False)
+    ] = ""
+    partners: Annotated[
+        str, _games("Agents of the other Emperors with --seat; each game draws one.", metavar="A,B,C", show_default=False)
+    ] = ""
     actions: Annotated[
         Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
     ] = "base"
@@ -140,6 +145,10 @@ class TrainOptions:
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
     bc_batch_size: Annotated[BatchSize, _warm_start("Minibatch size of behavior cloning.")] = 1024
     bc_learning_rate: Annotated[Positive, _warm_start("Learning rate of behavior cloning.")] = 1e-3
+    dagger_rounds: Annotated[
+        SmallInt,
+        _warm_start("Rounds of DAgger, with --view-radius: the student plays, and the fully informed expert labels its positions."),
+    ] = 5
     rounds: Annotated[SmallCount, _warm_start("Maximum rounds of expert iteration: search, cloning, PPO; 0: a single run.")] = 0
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
@@ -167,7 +176,6 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
-    border_fraction: Annotated[PositiveFraction, _ppo("Fraction of the run after which the reward per border is final.")] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -215,10 +223,31 @@ class TrainConfig(TrainOptions):
                 f"training option rounds needs an init_checkpoint and an expert such as {SEARCH_EXPERT}candidates=8; "
                 f"got {self.init_checkpoint!r} and {self.expert!r}"
             )
+        self._check_partners()
         self._check_rules()
         if self.message_tokens and self.actions == "base":
             raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
+        if self.view_radius is not None and (self.rounds or self.demonstrations):
+            raise TetrarchiaError(
+                "training options rounds and demonstrations need full observations; "
+                f"got view_radius={self.view_radius}, {self.rounds} rounds and demonstrations {self.demonstrations!r}"
+            )
         self.network_config  # noqa: B018 - validates its own values
+
+    def _check_partners(self) -> None:
+        from tetrarchia_env.board import EMPERORS
+
+        if self.seat not in ("", "all", *EMPERORS):
+            raise TetrarchiaError(f"training option seat must be all or one of {', '.join(EMPERORS)}; got {truncate_repr(self.seat)}")
+        if bool(self.seat) != bool(self.partners):
+            raise TetrarchiaError("training options: seat and partners must be given together")
+        if len(self.seats) > self.num_envs // self.processes:
+            raise TetrarchiaError(f"training option seat=all needs at least {len(self.seats)} environments per process")
+        if self.seat and self.chance_samples:
+            raise TetrarchiaError(
+                "training option chance_samples must be 0 with partners: dice cannot be rolled again without their decisions; "
+                f"got {self.chance_samples}"
+            )
 
     def _check_rules(self) -> None:
         from tetrarchia_env.options import Options
@@ -260,6 +289,18 @@ class TrainConfig(TrainOptions):
         counts = {"revolts": self.count_list("revolts"), "secured": self.count_list("secured")}
         head_start = {name: values for name, values in counts.items() if values != [DEFAULT_COUNTS[name]]}
         return [rule_set if "scenario" in rule_set else head_start | rule_set for rule_set in self.rules]
+
+    @property
+    def seats(self) -> list[str]:
+        """The Emperors of the learner, assigned to the environments in turn; empty if it plays all of them in each game."""
+        from tetrarchia_env.board import EMPERORS
+
+        return list(EMPERORS) if self.seat == "all" else [self.seat] if self.seat else []
+
+    @property
+    def partner_list(self) -> list[str]:
+        """The names of the partners, one of which is drawn per game."""
+        return self.partners.split(",") if self.partners else []
 
     def count_list(self, name: str) -> list[int]:
         """Return the numbers of the option `revolts` or `secured`.
@@ -337,6 +378,12 @@ class TrainConfig(TrainOptions):
     def as_data(self) -> dict[str, Any]:
         """Return the options as JSON or YAML data, with levels as lists."""
         return asdict(self) | {name: self.level_list(name) for name in LEVEL_FIELDS} | {"rules": list(self.rules)}
+
+
+def option_words(name: str, value: object) -> list[str]:
+    """Return a training option as command-line arguments."""
+    option = name.replace("_", "-")
+    return [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -28,6 +28,7 @@ from tetrarchia_env.checks import check_records, records_from_bytes
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, write_text_atomic
+from tetrarchia_env.local_view import LocalViews
 from tetrarchia_env.options import Options
 from tetrarchia_train.checkpointing import ArrayKind, read_arrays
 from tetrarchia_train.config import with_levels
@@ -61,6 +62,7 @@ class Demonstrations:
         targets: What a searching expert found in each position; empty for other experts.
         played: Number of games.
         won: Number of games that were won.
+        views: The local views of the Emperors in each position; None with full information.
     """
 
     games: batch.Games
@@ -68,6 +70,7 @@ class Demonstrations:
     targets: Targets
     played: int
     won: int
+    views: LocalViews | None = None
 
     def __len__(self) -> int:
         return len(self.actions)

@@ -25,10 +25,10 @@ from tetrarchia_env.files import atomic_dir
 from tetrarchia_eval.run_statistics import MIN_RUNS, bootstrap, mean
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.checkpointing import FINAL_DIR, find_saved_run, run_lock
-from tetrarchia_train.config import EXIT_STOPPED, TrainConfig
+from tetrarchia_train.config import EXIT_STOPPED, TrainConfig, option_words
 from tetrarchia_train.distributed import EXIT_WITH_LAUNCHER
 from tetrarchia_train.metrics import CURVE_FILE, read_curve
-from tetrarchia_train.run import OPTIONS_FILE, RUNS, option_words, saved_options, write_options
+from tetrarchia_train.run import OPTIONS_FILE, RUNS, saved_options, write_options
 
 RUN_NAME = re.compile(r"seed-(\d+)")
 POLL_S = 0.1

@@ -25,7 +25,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, latest_dir, write_text_atomic
 from tetrarchia_train.behavior_cloning import BC_DIR, DEMONSTRATIONS_FILE, warm_start, warm_start_card
 from tetrarchia_train.checkpointing import FINAL_DIR, LATEST_DIR, RESUME_DIR, find_saved_run, load_run, run_lock, save_run
-from tetrarchia_train.config import RESUMABLE_FIELDS, Stage, TrainConfig, read_options
+from tetrarchia_train.config import RESUMABLE_FIELDS, Stage, TrainConfig, option_words, read_options
 from tetrarchia_train.distributed import any_rank, broadcast, is_rank_zero, process_group, world_size
 from tetrarchia_train.evaluation import evaluate
 from tetrarchia_train.expert_iteration import iterate, round_name
@@ -302,8 +302,3 @@ def saved_options(folder: Path) -> tuple[TrainConfig, str]:
         return TrainConfig().with_overrides(data), command
     except (TetrarchiaError, UnicodeDecodeError) as error:
         raise TetrarchiaError(f"{path}: {error}") from None
-
-
-def option_words(name: str, value: object) -> list[str]:
-    """Return a training option as command-line arguments."""
-    return [f"--{name.replace('_', '-')}", str(value)]
