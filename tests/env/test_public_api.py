@@ -129,7 +129,7 @@ RULES = ("level", "variants", "modules", "scenario", "fixed_setup", "revolts", "
 SINGLE = (*RULES, "seat", "partners", "reward", "gamma", "view_radius", "last_seen", "message_tokens", "render_mode", "mask")
 VECTOR = (*SINGLE, "num_envs", "rules", "actions", "initial_states", "initial_state_share", "illegal", "copy")
 PARAMETERS = {
-    "Game": {*RULES, "seed"},
+    "Game": {*RULES, "seed", "view_radius", "last_seen", "message_tokens"},
     **{name: {*SINGLE} for name in ("env", "raw_env", "parallel_env")},
     "gymnasium": {*SINGLE, "illegal"},
     "vector_env": {*VECTOR, "autoreset_mode"},
