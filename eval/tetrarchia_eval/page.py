@@ -240,7 +240,9 @@ def win_rate_table(results: Results, teams: Sequence[str] | None = None) -> Tabl
         columns = [Column(""), *(Column(team, percent) for team in shown)]
         return Table(columns, [[place, *(rates[team].get(place) for team in shown)] for place in places])
     columns = [Column("agent"), Column(f"games per {results.place_kind}"), *(Column(place, percent) for place in places)]
-    rows: list[list[Cell]] = [[team, games_per_place(results.games[team]), *(rates[team].get(place) for place in places)] for team in shown]
+    rows: list[list[Cell]] = [
+        [team, _span(map(len, results.games[team].values())), *(rates[team].get(place) for place in places)] for team in shown
+    ]
     return Table(columns, rows)
 
 
@@ -422,11 +424,6 @@ def check_same_rules(matches: Matches) -> None:
 def count_games(by_team: GamesByTeam) -> str:
     """Return the number of games of each team at each place."""
     return f"{_span(len(games) for found in by_team.values() for games in found.values())} games each"
-
-
-def games_per_place(games: Mapping[str, Sequence[Any]]) -> str:
-    """Return the number of games of one team at each place."""
-    return _span(map(len, games.values()))
 
 
 def _span(counts: Iterable[int]) -> str:

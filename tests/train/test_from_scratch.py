@@ -31,11 +31,6 @@ CURRICULUM = {"curriculum": True, "revolts": [0, 3, 6], "secured": [0, 4, 5]}
 PARTNERS = {"seat": "all", "partners": "random,greedy", "chance_samples": 0}
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def small(preset: str, **changes: object) -> TrainConfig:
     return read_preset(preset).with_overrides(SMALL | {"total_timesteps": 16 * 8 * 6} | changes)
 

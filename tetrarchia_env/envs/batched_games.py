@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, draw_lineup, set_ups
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
+from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
@@ -327,7 +327,7 @@ class BatchedGames:
             arrays["local"] = self.local.records
         if self.local and self.local.message_tokens:
             arrays["messages"] = self.local.messages
-        return {name: _bytes(array).copy() for name, array in arrays.items()}
+        return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
         """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
@@ -336,7 +336,7 @@ class BatchedGames:
         check_limits(episodes, EPISODE_RANGES, "episodes")
         if batch.is_over(games).any():
             raise TetrarchiaError("games: one of them is over")
-        if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():
+        if self.masks.shape[1] < ACTIONS and any(options_of(game).needs_all_actions for game in games):
             raise TetrarchiaError("games: one of them needs actions that actions='base' does not include")
         records = None
         if self.partners is not None:
@@ -388,9 +388,10 @@ def state_dtypes(local: LocalOptions) -> dict[str, np.dtype[Any]]:
     return STATE | memory | messages
 
 
-def rule_sets(rules: Sequence[Mapping[str, Any]] | None, **arguments: Any) -> list[Options]:
-    """Return the options of each set of rules, which override the arguments."""
-    return [Options.of(**{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
+def rule_sets(rules: Sequence[Mapping[str, Any]] | None, *arguments: Any) -> list[Options]:
+    """Return the options of each set of rules, which override the arguments: values of all fields of `Options`, in their order."""
+    defaults = dict(zip(Options.__dataclass_fields__, arguments, strict=True))
+    return [Options.of(**{**defaults, **rule}) for rule in ([{}] if rules is None else rules)]
 
 
 def _check_num_envs(num_envs: object, rules: int) -> None:
@@ -409,10 +410,6 @@ def _num_actions(actions: str, rules: Sequence[Options], local: LocalOptions) ->
     if actions == "base" and local.message_tokens:
         raise TetrarchiaError(f"actions='base' does not include messages; got message_tokens={local.message_tokens}")
     return BASE_ACTIONS if actions == "base" else local.actions
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return array.view(np.uint8).reshape(len(array), -1)
 
 
 @jit
