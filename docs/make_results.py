@@ -1,8 +1,8 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
 Writes docs/results.md, training.md, analysis.md, model_cards.md, README.md, the plots of these pages and the checkpoints' cards;
-`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs. With `--check`
-nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
+`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks and
+of cooperation. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
 """
 
 import json
@@ -18,13 +18,25 @@ import yaml
 from tetrarchia_agents.cards import CARD, CHECKPOINTS, read_card, shipped_checkpoints, shipped_group_runs
 from tetrarchia_agents.network import make_network
 from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_env.constants import TASKS
 from tetrarchia_env.files import write_text_atomic
-from tetrarchia_eval.groups import learning_curve_plots
+from tetrarchia_eval.cooperation import (
+    BORDERS_FILE,
+    CROSS_PLAY,
+    TEAMMATES,
+    border_maps,
+    border_table,
+    cross_play_report,
+    read_border_holders,
+    teammate_table,
+)
+from tetrarchia_eval.groups import INTERVALS, learning_curve_plots
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import (
     GROUPS,
     SECTIONS,
     Matches,
+    commands,
     fill,
     group_parts,
     headline_agents,
@@ -35,7 +47,7 @@ from tetrarchia_eval.page import (
     win_rate_table,
     write_report,
 )
-from tetrarchia_eval.plots import curves, save
+from tetrarchia_eval.plots import curves, matrix_plot, save
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
@@ -45,6 +57,7 @@ from tetrarchia_train.publish import TRIALS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
+COOPERATION_PLOTS = DOCS / "pictures" / "cooperation"
 AGENT = "ppo"  # the agent of the checkpoints
 CARD_LEVELS = ("4200", "4211", "4222")
 TIMED_PRESETS = ("ppo", "ppo-more")
@@ -62,6 +75,10 @@ TRIED_OPTIONS = (
     "num_envs",
     "shaping_coef",
 )
+TASK_AGENTS = ("random", "greedy", "planner", "ppo")
+TASK_MINUTES = (1, 10)  # of the runs from scratch in the table of tasks
+TASK_GAMES = 1_000
+NOT_MEASURED = "not measured"
 Point = dict[str, Any]  # of a learning curve
 
 
@@ -73,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(bool(stale))
     write_report(RESULTS, DOCS / "results.md")
     draw_learning_curves()
+    draw_cooperation()
     for path, text in texts().items():
         write_text_atomic(path, text)
     return 0
@@ -98,11 +116,11 @@ def texts() -> dict[Path, str]:
         ROOT / "README.md": {"results": readme_table()},
     }
     pages = {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()}
-    groups = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()}
+    anywhere = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()} | cooperation_parts() | task_parts()
     for path in sorted(DOCS.glob("*.md")):
         text = pages.get(path) or path.read_text(encoding="utf-8")
-        if marked(text, groups):
-            pages[path] = fill(text, marked(text, groups), path.name)
+        if marked(text, anywhere):
+            pages[path] = fill(text, marked(text, anywhere), path.name)
     return pages | cards()
 
 
@@ -153,6 +171,86 @@ def card_rows() -> Iterator[str]:
         rates = (percent(wilson(found[level]["won"], found[level]["games"])) for level in CARD_LEVELS)
         size = sum(weights.numel() for weights in make_network(NetworkConfig(**card["network"])).state_dict().values())
         yield f"`{name}` | {network_shape(card['network'], card['network']['kind'])} | {size:,} | {' | '.join(rates)}"
+
+
+# --- cooperation.md, from results/cooperation ---
+
+
+def cooperation_parts() -> dict[str, str]:
+    """Return the tables, figures and commands of docs/cooperation.md that have results."""
+    parts, found, borders = {}, results(), RESULTS / BORDERS_FILE
+    if found[TEAMMATES]:
+        alone = found["main"][f"{RESULTS.name}/main/{AGENT}.jsonl"]
+        parts["teammates"] = f"{teammate_table(list(found[TEAMMATES].values()), alone).markdown()}\n{commands(found[TEAMMATES])}"
+    if found[CROSS_PLAY]:
+        report = cross_play_report(found[CROSS_PLAY])
+        image = f"![Cross-play of separately trained agents]({plot_path('cross-play')})"
+        parts["cross-play"] = f"{report.gap_table().markdown()}\n{report.title}; {INTERVALS}.\n\n{image}\n\n{commands(found[CROSS_PLAY])}"
+    if borders.is_file():
+        kept = read_border_holders(borders)
+        caption = f"Level {kept.level}, {kept.games} games per agent, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}."
+        command = f"python -m tetrarchia_eval.cooperation {RESULTS.name}/{BORDERS_FILE} {' '.join(kept.won)}"
+        image = f"![Holders of the borders in won games]({plot_path('borders')})"
+        parts["borders"] = f"{border_table(kept).markdown()}\n{caption}\n\n{image}\n\n```console\n{command}\n```"
+    return {f"cooperation {name}": part for name, part in parts.items()}
+
+
+def plot_path(name: str) -> str:
+    """Return the path of a figure of docs/cooperation.md, relative to the page."""
+    return (COOPERATION_PLOTS / f"{name}.svg").relative_to(DOCS).as_posix()
+
+
+def draw_cooperation() -> None:
+    """Write the figures of docs/cooperation.md that have results."""
+    COOPERATION_PLOTS.mkdir(parents=True, exist_ok=True)
+    if results()[CROSS_PLAY]:
+        [group] = cross_play_report(results()[CROSS_PLAY]).groups.values()
+        title = "Cross-play of separately trained agents: games won"
+        save(
+            matrix_plot(title, group.matrix(), "diocletian and galerius", "constantius and maximian"), COOPERATION_PLOTS / "cross-play.svg"
+        )
+    if (RESULTS / BORDERS_FILE).is_file():
+        write_text_atomic(COOPERATION_PLOTS / "borders.svg", border_maps(read_border_holders(RESULTS / BORDERS_FILE)))
+
+
+# --- tasks, from results/tasks, results/main and trials ---
+
+
+def task_parts() -> dict[str, str]:
+    """Return the table of tasks, and the runs of the task that several seeds learned from scratch."""
+    scratch = [f"PPO from scratch, {minutes} min" for minutes in TASK_MINUTES]
+    head, columns = " | ".join(["task", *(f"`{agent}`" for agent in TASK_AGENTS), *scratch]), "---" + "|---:" * (len(TASK_AGENTS) + 2)
+    parts = {"tasks": table(head, columns, task_rows())}
+    seeds_table = [
+        f"{folder.name.removeprefix('seed-')} | {last['timesteps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | "
+        f"{win_rates(last, options['n_eval_episodes'])}"
+        for folder, options, last in task_trials()
+        if not options["max_minutes"]
+    ]
+    return parts | ({"task seeds": table("seed | timesteps | time | games won", "---:|---:|---:|---", seeds_table)} if seeds_table else {})
+
+
+def task_rows() -> Iterator[str]:
+    """Yield the win rate of each agent in each task; the tasks without a head start are standard levels."""
+    rates: dict[tuple[str, str], list[bool]] = {}
+    for match in (*results()["tasks"].values(), *results()["main"].values()):
+        for game in match.games:
+            rates.setdefault((match.spec.set_up or game.level, team_label(match.spec.agents)), []).append(game.won)
+    trials = {(options["task"], options["max_minutes"]): (options, last) for _, options, last in reversed(task_trials())}
+    for name, task in TASKS.items():
+        place = name if (task.revolts, task.secured) != (6, 0) else task.level
+        games = [rates.get((place, agent), [])[:TASK_GAMES] for agent in TASK_AGENTS]
+        cells = [percent(wilson(sum(some), len(some))) if some else NOT_MEASURED for some in games]
+        for minutes in TASK_MINUTES:
+            options, last = trials.get((name, minutes), ({}, {}))
+            cells.append(percent(win_rate(last, name, options["n_eval_episodes"])) if last else NOT_MEASURED)
+        yield f"`{name}` | {' | '.join(cells)}"
+
+
+def task_trials() -> list[tuple[Path, Point, Point]]:
+    """Return folder, options and last point of the trials of groups, which learned a task from scratch."""
+    folders = sorted(path.parent for path in TRIALS.glob("*/seed-*/options.yaml"))
+    return [(folder, *trial(folder)) for folder in folders]
 
 
 # --- analysis.md, from checkpoints/ppo/calibration.json ---
@@ -270,7 +368,7 @@ def speed_rows() -> Iterator[str]:
 def trial_rows() -> Iterator[str]:
     """Yield what was different in each trial, and its last win rates."""
     defaults = TrainConfig().as_data()
-    for folder in sorted(path for path in TRIALS.iterdir() if path.is_dir()):
+    for folder in sorted(path.parent for path in TRIALS.glob("*/options.yaml")):
         options, last = trial(folder)
         if (folder / NOTE).is_file():
             difference = (folder / NOTE).read_text(encoding="utf-8").strip()

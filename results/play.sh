@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 play() { tetrarchia eval --seed 1000000 "$@"; }
-mkdir -p results/{main,ladder,scenarios,sweep,options,crossplay}
+mkdir -p results/{main,ladder,scenarios,sweep,options,crossplay,tasks,cooperation/teammates,cooperation/cross-play}
 
 # The standard levels and scenarios, and these with variants and modules: agent, name of its files, games at a standard level.
 levels_and_scenarios() {
@@ -49,3 +49,34 @@ if [ ${#groups[@]} -gt 0 ]; then
   play "${groups[@]}" --cross-play --level 5300,4200,4211,4222 --games 1000 --out results/groups
 fi
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
+
+# Tasks with a head start; the others are standard levels.
+for task in last-border last-two three-left calm-empire; do
+  for agent in random greedy planner ppo; do play --agents $agent --task $task --games 1000 --out results/tasks/$task-$agent.jsonl; done
+done
+# Three copies of ppo and another agent in each seat.
+emperors=(diocletian galerius constantius maximian)
+for level in 4200 4222; do
+  for agent in random greedy planner; do
+    for seat in 0 1 2 3; do
+      team=(ppo ppo ppo ppo)
+      team[seat]=$agent
+      file=results/cooperation/teammates/$agent@${emperors[seat]}-$level.jsonl
+      play --agents "$(IFS=,; echo "${team[*]}")" --level $level --games 1000 --out "$file"
+    done
+  done
+done
+# Every pair of separately trained agents, and who holds which border.
+agents=(ppo ppo-2 ppo-small)
+for run in checkpoints/*/seed-*; do
+  if [ -d "$run" ]; then agents+=("${run#checkpoints/}"); fi
+done
+for east in "${agents[@]}"; do
+  for west in "${agents[@]}"; do
+    name=${east//\//-}
+    if [ "$east" != "$west" ]; then name+=+${west//\//-}; fi
+    play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 100 --out "results/cooperation/cross-play/$name.jsonl"
+  done
+done
+others=(ppo-1 ppo-full "${agents[@]:1}")
+python -m tetrarchia_eval.cooperation results/cooperation/borders.json ppo "${others[@]/#/ppo:}"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tetrarchia_env.checks import Seeds as Seeds
-from tetrarchia_env.checks import check_games, check_masks, check_rngs, checked_games, checked_steps, checked_viewers
+from tetrarchia_env.checks import check_games, check_masks, check_rngs, checked_games, checked_integers, checked_steps
 from tetrarchia_env.checks import checked_actions as checked_actions
 from tetrarchia_env.checks import seed_array as seed_array
 from tetrarchia_env.engine import actions as a
@@ -149,7 +149,7 @@ def observe(games: Games, viewers: NDArray[np.int64] | None = None) -> NDArray[n
         viewers: The index of the observing Emperor for each game; by default the Emperor to act.
     """
     rows = checked_games(games)
-    return observe_unchecked(rows, agents_to_act(rows) if viewers is None else checked_viewers(viewers, len(rows)))
+    return observe_unchecked(rows, agents_to_act(rows) if viewers is None else checked_integers(viewers, len(rows), "viewers"))
 
 
 def observe_unchecked(games: Games, viewers: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -16,7 +16,6 @@ from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.engine.validity import LIMITS, MESSAGES, first_flaw, outside_limits
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.schema import truncate_repr
-from tetrarchia_env.variants import MODULES, VARIANTS
 
 Seeds = int | Sequence[int] | NDArray[np.integer]
 
@@ -65,25 +64,23 @@ def checked_steps(steps: Any) -> int:
     return int(steps)
 
 
-def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
-    """Return one action id per game as int64: compiled code would read beyond fewer, and truncate 8.9 to 8."""
-    if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == (games,) and actions.flags.carray:
-        return actions
-    given = _as_array(actions, "actions")
+def checked_integers(values: object, games: int, name: str) -> NDArray[np.int64]:
+    """Return one integer per game as int64: compiled code would read beyond fewer, and truncate 8.9 to 8; their range is checked there."""
+    if type(values) is np.ndarray and values.dtype is INT64 and values.shape == (games,) and values.flags.carray:
+        return values
+    try:
+        given = np.asarray(values)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:  # such as rows of different lengths
+        raise TetrarchiaError(f"{name} must be an array; got {truncate_repr(values)} ({' '.join(str(error).split())})") from None
     if given.dtype.kind not in "iu" or given.shape != (games,):
         got = truncate_repr(given.tolist()) if given.size <= 4 else _kind_of(given)
-        raise TetrarchiaError(f"actions must be {games} integers, one per game; got {got}")
+        raise TetrarchiaError(f"{name} must be {games} integers, one per game; got {got}")
     return np.array(given, dtype=INT64)
 
 
-def checked_viewers(viewers: object, games: int) -> NDArray[np.int64]:
-    """Return one Emperor's number per game as int64. Their range is checked where they are used."""
-    if type(viewers) is np.ndarray and viewers.dtype is INT64 and viewers.shape == (games,) and viewers.flags.carray:
-        return viewers
-    given = _as_array(viewers, "viewers")
-    if given.dtype.kind not in "iu" or given.shape != (games,):
-        raise TetrarchiaError(f"viewers must be {games} integers, one Emperor per game; got {_kind_of(given)}")
-    return np.array(given, dtype=INT64)
+def checked_actions(actions: object, games: int) -> NDArray[np.int64]:
+    """Return one action id per game."""
+    return checked_integers(actions, games, "actions")
 
 
 def seed_array(seeds: Seeds, number: int | None = None) -> NDArray[np.uint64]:
@@ -182,21 +179,7 @@ def check_limits(records: NDArray[Any], limits: Mapping[str, tuple[Any, Any]], s
         raise TetrarchiaError(f"{source}: record {found[0]} is damaged: {found[1]} is out of range")
 
 
-def need_all_actions(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return which games have actions besides those of the base game."""
-    variants, modules = (sum(rule.bit for rule in table if rule.needs_all_actions) for table in (VARIANTS, MODULES))
-    needs: NDArray[np.bool_] = (games["variants"] & variants) | (games["modules"] & modules) != 0
-    return needs
-
-
 def _kind_of(value: object) -> str:
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}"
     return f"{'records' if value.dtype.names else value.dtype} of shape {value.shape}"
-
-
-def _as_array(values: object, name: str) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:  # such as rows of different lengths
-        raise TetrarchiaError(f"{name} must be an array; got {truncate_repr(values)} ({' '.join(str(error).split())})") from None

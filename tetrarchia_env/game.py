@@ -291,7 +291,7 @@ class Game(GameState):
 
         >>> game = Game(level="4200", seed=7, view_radius=1)
         >>> game.visible_snapshot("galerius")["view"]["spaces"]
-        ['ROMA', 'ETRVRIA', 'APVLIA']
+        ['ROMA', 'ETRVRIA', 'LVCANIA']
         """
         if self.local.view_radius is None:
             raise TetrarchiaError(f"view {emperor!r} needs view_radius; got view_radius=None, with which every Emperor sees everything")

@@ -108,24 +108,21 @@ level, revolts and secured. `max_turns`: truncates a game after this many turns.
 * v0: Initial version
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pettingzoo
 from pettingzoo.utils import wrappers
 
 from tetrarchia_env.envs.aec import TerminateIllegal, TetrarchiaAEC
-from tetrarchia_env.envs.batched_games import ActionSet
-from tetrarchia_env.envs.illegal_actions import IllegalRule
 from tetrarchia_env.envs.parallel import TetrarchiaParallel
 from tetrarchia_env.envs.partners import PartnersArgument, Seat
 from tetrarchia_env.envs.rewards import Reward, RewardName
-from tetrarchia_env.envs.spaces import MaskPlace, RenderMode, VectorRenderMode
+from tetrarchia_env.envs.spaces import MaskPlace, RenderMode
 from tetrarchia_env.envs.vector import TetrarchiaVector
-from tetrarchia_env.notation import Snapshot
 
 if TYPE_CHECKING:
-    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv
+    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv as sb3_vec_env
 
 __all__ = ["env", "parallel_env", "raw_env", "sb3_vec_env", "vector_env"]
 
@@ -290,105 +287,13 @@ def parallel_env(
     return TetrarchiaParallel(aec)
 
 
-def sb3_vec_env(
-    num_envs: int = 1,
-    *,
-    level: str | Sequence[str] | None = None,
-    variants: Iterable[str] = (),
-    modules: Iterable[str] = (),
-    scenario: str | None = None,
-    fixed_setup: bool = False,
-    revolts: int | Sequence[int] = 6,
-    secured: int | Sequence[int] = 0,
-    task: str | None = None,
-    max_turns: int = 400,
-    rules: Sequence[Mapping[str, Any]] | None = None,
-    actions: ActionSet = "all",
-    initial_states: Sequence[Snapshot] = (),
-    initial_state_share: float = 1.0,
-    reward: RewardName | Reward = "outcome",
-    gamma: float = 1.0,
-    view_radius: int | None = None,
-    last_seen: bool = False,
-    message_tokens: int = 0,
-    render_mode: VectorRenderMode | None = None,
-    seat: Seat | None = None,
-    partners: PartnersArgument | None = None,
-    mask: MaskPlace | None = None,
-    illegal: IllegalRule = "raise",
-    seed: int | None = None,
-    copy: bool = True,
-) -> "TetrarchiaVecEnv":
-    """Return a Stable-Baselines3 VecEnv with action masks, which plays all games in one compiled call per step.
+def __getattr__(name: str) -> Any:
+    """Load `sb3_vec_env` on first use: Stable-Baselines3 is an optional dependency."""
+    if name != "sb3_vec_env":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv
 
-    Args:
-        num_envs: the number of games
-        level: four digits (R2.1), "4211" by default; or a list of levels, one of which is drawn per game
-        variants: any names of `constants.VARIANTS` (R10)
-        modules: any names of `constants.MODULES` (R11)
-        scenario: carausian_revolt, danube_wars, mauretanian_war or great_persian_war (R12); sets level and modules
-        fixed_setup: place the initial Revolts in province 3 of each region (R2.7)
-        revolts: the number of initial Revolts, 0 to 6, or a list from which one is drawn per game (R2.8)
-        secured: the number of borders secured from the beginning, 0 to 5, or a list likewise (R2.8)
-        task: a name of `constants.TASKS`, which sets level, revolts and secured
-        max_turns: truncate a game after this many turns
-        rules: sets of the arguments above, which override them; the environments are divided into blocks of equal size
-        actions: "all" for `Discrete(455)`, or "base" for the `Discrete(109)` of the base game
-        initial_states: snapshots from which games begin, with new dice
-        initial_state_share: the share of games that begin from `initial_states`
-        reward: "outcome", "score", "shaped", "glory", "borders", or a reward object (`tetrarchia_env.envs.rewards`)
-        gamma: the learner's discount per step, for `reward="shaped"`
-        view_radius: `None` for full observations; 0 to 12: an Emperor observes only spaces within this number of links (R14)
-        last_seen: with `view_radius`: spaces out of view show what was seen there last, and its age (R14.6)
-        message_tokens: with `view_radius`: the number of tokens that an Emperor can say once a turn, 0 to 16 (R14.7)
-        render_mode: `None`, "ansi", "rgb_array" or "svg"
-        seat: the learner's Emperor; `partners` decide for the other three, and only its decisions are steps
-        partners: an agent (a name or an object) for the other seats, a dict by seat, or a list of these, one drawn per game
-        mask: `None` (observations are vectors; masks only from `action_masks()`), "observation" or "info"
-        illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
-        seed: environment i begins with seed + i; `None` draws random seeds
-        copy: return copies; otherwise an observation is valid until the step after the next
-
-    Returns:
-        The environment.
-
-    Raises:
-        TetrarchiaError: an argument has a value that is not allowed.
-
-    >>> envs = sb3_vec_env(64, seed=0, level="4200", actions="base")
-    >>> envs.reset().shape, envs.action_masks().shape
-    ((64, 1344), (64, 109))
-    """
-    from tetrarchia_env.envs.sb3 import TetrarchiaVecEnv  # Stable-Baselines3 is an optional dependency
-
-    return TetrarchiaVecEnv(
-        num_envs,
-        level=level,
-        variants=variants,
-        modules=modules,
-        scenario=scenario,
-        fixed_setup=fixed_setup,
-        revolts=revolts,
-        secured=secured,
-        task=task,
-        max_turns=max_turns,
-        rules=rules,
-        actions=actions,
-        initial_states=initial_states,
-        initial_state_share=initial_state_share,
-        reward=reward,
-        gamma=gamma,
-        view_radius=view_radius,
-        last_seen=last_seen,
-        message_tokens=message_tokens,
-        render_mode=render_mode,
-        seat=seat,
-        partners=partners,
-        mask=mask,
-        illegal=illegal,
-        seed=seed,
-        copy=copy,
-    )
+    return TetrarchiaVecEnv
 
 
 if hasattr(pettingzoo, "register"):  # from PettingZoo 1.26 on

@@ -55,12 +55,7 @@ def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, about
         "network": asdict(config),
         "weights_sha256": hashlib.sha256(content).hexdigest(),
     }
-    write_card(folder, card | about)
-
-
-def write_card(folder: Path, card: dict[str, Any]) -> None:
-    """Write the card alone, for the same weights."""
-    write_text_atomic(folder / CARD, json.dumps(card, indent=1) + "\n")
+    write_text_atomic(folder / CARD, json.dumps(card | about, indent=1) + "\n")
 
 
 def load_checkpoint(name: str | Path) -> Checkpoint:

@@ -48,7 +48,8 @@ class PPOAgent(Agent):
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
     reward: ShapedReward = field(init=False, repr=False, compare=False)  # with which the value function was trained
-    local: LocalOptions | None = field(init=False, repr=False, compare=False)  # of the training; None: full information
+    # of the training; None: full information. It has a default because Agent has a property of this name
+    local: LocalOptions | None = field(default=None, init=False, repr=False, compare=False)
     plans: PlanMemory = field(default_factory=PlanMemory, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

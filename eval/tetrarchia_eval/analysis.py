@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +134,7 @@ def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     ]
 
 
-@dataclass(frozen=True)
-class Lead:
+class Lead(NamedTuple):
     """Two teams compared over many levels."""
 
     first: str

@@ -17,7 +17,7 @@ from tetrarchia_agents.rollouts import Agents, make_team, play_games
 from tetrarchia_env import __version__
 from tetrarchia_env.agent import check_information, needs_games
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.local_view import LocalOptions
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import Options
 from tetrarchia_env.schema import validate
@@ -143,7 +143,13 @@ def play_match(
         return arena.play(ResultFile.open(spec, path), progress)
 
 
-def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int], agents_seed: int = 0) -> dict[str, Summary]:
+def win_rates(
+    agents: Agents,
+    tasks: Mapping[str, Options],
+    seeds: Sequence[int],
+    agents_seed: int = 0,
+    local: LocalOptions = FULL_INFORMATION,
+) -> dict[str, Summary]:
     """Play one game per task and seed in this process, keeping no file, and summarize the games of each task.
 
     This is how training measures win rates on held-out seeds.
@@ -153,12 +159,14 @@ def win_rates(agents: Agents, tasks: Mapping[str, Options], seeds: Sequence[int]
         tasks: Rules by label, e.g. ``{"4211": Options(level="4211")}``.
         seeds: Seeds of the games, the same for each task.
         agents_seed: Seed of the agents' own random choices.
+        local: The information of agents that need observations; others may play, too.
 
     Returns:
         A summary by label: ``summary.win_rate.value``, ``summary.wins``, ``summary.games``, ``summary.borders``, ``summary.turns``.
     """
     team = make_team(agents)
-    return {label: summarize(play_games(options, team, seeds, agents_seed)) for label, options in tasks.items()}
+    found = {label: play_games(options, team, seeds, agents_seed, local, allow_full_information=True) for label, options in tasks.items()}
+    return {label: summarize(games) for label, games in found.items()}
 
 
 class Arena:

@@ -29,6 +29,7 @@ from tetrarchia_eval.analysis import (
     paired_games,
     win_rates_by_digit,
 )
+from tetrarchia_eval.cooperation import CROSS_PLAY, TEAMMATES
 from tetrarchia_eval.groups import INTERVALS, GroupReport
 from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
@@ -53,7 +54,10 @@ from tetrarchia_eval.tables import Cell, Column, Table, escape_markdown, percent
 
 Matches = Mapping[str, Match]  # by file name, e.g. results/main/planner.jsonl
 PairOfTeam = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]  # label of a mixed team, and the agents it is compared with
-FOLDERS = ("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc")
+FOLDERS = (
+    *("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc"),
+    *("tasks", TEAMMATES, CROSS_PLAY),  # shown on other pages than docs/results.md
+)
 GROUPS = "groups"  # with a folder for each group of training runs
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
@@ -236,7 +240,9 @@ def win_rate_table(results: Results, teams: Sequence[str] | None = None) -> Tabl
         columns = [Column(""), *(Column(team, percent) for team in shown)]
         return Table(columns, [[place, *(rates[team].get(place) for team in shown)] for place in places])
     columns = [Column("agent"), Column(f"games per {results.place_kind}"), *(Column(place, percent) for place in places)]
-    rows: list[list[Cell]] = [[team, games_per_place(results.games[team]), *(rates[team].get(place) for place in places)] for team in shown]
+    rows: list[list[Cell]] = [
+        [team, _span(map(len, results.games[team].values())), *(rates[team].get(place) for place in places)] for team in shown
+    ]
     return Table(columns, rows)
 
 
@@ -418,11 +424,6 @@ def check_same_rules(matches: Matches) -> None:
 def count_games(by_team: GamesByTeam) -> str:
     """Return the number of games of each team at each place."""
     return f"{_span(len(games) for found in by_team.values() for games in found.values())} games each"
-
-
-def games_per_place(games: Mapping[str, Sequence[Any]]) -> str:
-    """Return the number of games of one team at each place."""
-    return _span(map(len, games.values()))
 
 
 def _span(counts: Iterable[int]) -> str:

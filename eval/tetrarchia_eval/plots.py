@@ -118,17 +118,13 @@ def bars(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
         columns = _legend_columns(list(rates))
         plot, axes = _figure(title, 1.4 + 0.24 * -(-len(rates) // columns) + 0.32 * max(heights.values()))
         for number, (agent, found) in enumerate(rates.items()):
-            errors = [
-                [100 * (rate.value - rate.low) for rate in found.values()],
-                [100 * (rate.high - rate.value) for rate in found.values()],
-            ]
             axes.barh(
                 [heights[agent, place] for place in found],
                 [100 * rate.value for rate in found.values()],
                 height=0.86,
                 color=COLORS[number % len(COLORS)],
                 hatch="//" if number >= len(COLORS) else None,
-                xerr=np.maximum(errors, 0),
+                xerr=_errors(found),
                 error_kw={"ecolor": INK, "elinewidth": 1.3, "capsize": 3},
                 label=agent,
             )
@@ -161,12 +157,8 @@ def dots(title: str, rates: Mapping[str, Mapping[str, Estimate]], label: str = "
             color = COLORS[number % len(COLORS)]
             shift = DODGE * (number - (len(rates) - 1) / 2)  # so that intervals do not hide each other
             x, values = [places.index(place) + shift for place in found], [100 * rate.value for rate in found.values()]
-            errors = [
-                [100 * (rate.value - rate.low) for rate in found.values()],
-                [100 * (rate.high - rate.value) for rate in found.values()],
-            ]
             axes.plot(x, values, color=color, linewidth=1, alpha=0.45)
-            axes.errorbar(x, values, np.maximum(errors, 0), fmt="o", color=color, markersize=6, elinewidth=1.6, capsize=3)
+            axes.errorbar(x, values, _errors(found), fmt="o", color=color, markersize=6, elinewidth=1.6, capsize=3)
             ends.append((values[-1], agent, x[-1]))
         height = -np.inf  # of the last label
         for value, agent, x_end in sorted(ends):
@@ -236,6 +228,12 @@ def profiles(title: str, lines: Mapping[str, Sequence[tuple[float, Estimate]]]) 
         axes.grid(color=EMPTY)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_legend_columns(list(lines)), frameon=False)
     return plot
+
+
+def _errors(rates: Mapping[str, Estimate]) -> Any:
+    """Return the lengths of the error bars, below and above the values, in percentage points."""
+    lengths = [[100 * (rate.value - rate.low) for rate in rates.values()], [100 * (rate.high - rate.value) for rate in rates.values()]]
+    return np.maximum(lengths, 0)
 
 
 def _legend_columns(names: Sequence[str]) -> int:

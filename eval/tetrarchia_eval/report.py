@@ -11,7 +11,6 @@ from tetrarchia_eval.analysis import (
     OVERALL,
     Comparison,
     GamesByTeam,
-    Lead,
     Matrix,
     Summary,
     ad_hoc_matrix,
@@ -113,7 +112,8 @@ class Results:
 
     def leads(self, pairs: Iterable[tuple[str, str]]) -> Table:
         """Return at how many levels each team of a pair is better."""
-        return lead_table(leads(self.games, pairs, self.places))
+        titles = ("agent", "against", "levels", "better at", "worse at")
+        return Table([*map(Column, titles), Column("mean difference", percentage_points)], leads(self.games, pairs, self.places))
 
 
 def comparison_table(tests: Sequence[Comparison], place_kind: str, team: str = "agent") -> Table:
@@ -145,13 +145,6 @@ def sign_flip_p(tests: int) -> Callable[[Cell], str]:
 def comparison_cells(one: Comparison) -> tuple[Cell, ...]:
     """Return difference and p-value of wins, then of scores."""
     return one.wins.difference, one.wins.p, one.score.difference, one.score.p
-
-
-def lead_table(found: Sequence[Lead]) -> Table:
-    """Return a row for each pair of teams."""
-    titles = ("agent", "against", "levels", "better at", "worse at")
-    rows = [(one.first, one.second, one.levels, one.better, one.worse, one.difference) for one in found]
-    return Table([*map(Column, titles), Column("mean difference", percentage_points)], rows)
 
 
 def matrix_table(matrix: Matrix, corner: str) -> Table:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.statistics import MAX_NUMBERS, RESAMPLES, Estimate, Numbers
@@ -199,11 +199,8 @@ def _resampled(scores: Sequence[Numbers], rng: Generator, resamples: int, separa
     part = max(1, MAX_NUMBERS // (width * sum(one.size for one in scores)))
     for begun in range(0, resamples, part):
         rows = min(part, resamples - begun)
-        yield [_draw(one, rng.integers(len(one), size=(rows, len(one), one.shape[1] if separate_levels else 1))) for one in scores]
-
-
-def _draw(scores: Numbers, runs: NDArray[np.int64]) -> Numbers:
-    return scores[runs, np.arange(scores.shape[1])]
+        drawn = [rng.integers(len(one), size=(rows, len(one), one.shape[1] if separate_levels else 1)) for one in scores]
+        yield [one[runs, np.arange(one.shape[1])] for one, runs in zip(scores, drawn, strict=True)]
 
 
 def _estimates(values: Numbers, samples: Numbers) -> list[Estimate]:

@@ -149,9 +149,15 @@ def test_escape_sequences_in_file_names_are_escaped(tmp_path: Path) -> None:
     assert shown.stdout.endswith("saved: \\x1b]0;owned\\x07.json\n")
 
 
-@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-", "| true", "| head -n 1"])
-@pytest.mark.parametrize("words", ["watch --seed 1", "play --seed 1", "levels"])
-def test_closed_streams_cause_no_traceback(closed: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [
+        *(("watch --seed 1", closed) for closed in (">&-", "<&-", "2>&-", "<&- >&- 2>&-", "| true", "| head -n 1")),
+        *(("play --seed 1", closed) for closed in ("<&-", "| true")),
+        *(("levels", closed) for closed in (">&-", "| true")),
+    ],
+)
+def test_closed_streams_cause_no_traceback(words: str, closed: str) -> None:
     shown = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m tetrarchia_app {words} {closed}"],
         stdin=subprocess.DEVNULL,

@@ -72,8 +72,11 @@ def test_every_value_of_the_web_server_is_measured() -> None:
     pytest.importorskip("uvicorn")
     from tetrarchia_app.benchmarks.web import measure_web
 
-    rows = list(measure_web(rooms=3, games=2, actions=15, agent="greedy"))
+    rows = list(measure_web(rooms=3, games=2, agent="greedy", crowd_s=4.0, mean_think_s=0.1, burst_actions=12))
 
-    assert [row.unit for row in rows[:4]] == ["ms"] * 4
+    crowd, burst = rows[:5], rows[5:10]
+    for load, name in ((crowd, "independent players"), (burst, "starting together")):
+        assert [row.unit for row in load] == ["ms"] * 4 + ["%"]
+        assert all(name in row.what for row in load)
+        assert load[0].value <= load[1].value
     assert all(row.value > 0 for row in rows)
-    assert rows[0].value <= rows[1].value

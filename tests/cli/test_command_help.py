@@ -31,10 +31,13 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, env={**os.environ, "COLUMNS": "200", **environment}, capture_output=True, text=True, check=False)
 
 
-def offered(typed: str) -> list[str]:
-    """Return the completions that the fish shell offers."""
-    shown = run(_TETRARCHIA_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=f"tetrarchia {typed}")
-    return [line.split("\t")[0] for line in shown.stdout.splitlines()]
+def help_of(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int = 200) -> str:
+    """Return the help of a command, shown by this process."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    assert leaving.value.code == 0
+    return capsys.readouterr().out
 
 
 def test_option_values_match_the_engine() -> None:
@@ -54,19 +57,20 @@ def test_examples_name_existing_commands() -> None:
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_help_ends_with_examples_whose_options_exist(command: str) -> None:
-    shown = run(command, "--help")
+def test_help_ends_with_examples_whose_options_exist(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = help_of(command, capsys, monkeypatch)
 
-    assert shown.returncode == 0
-    assert shown.stdout.rstrip().endswith(EXAMPLES[command][-1])
+    assert shown.rstrip().endswith(EXAMPLES[command][-1])
     mine = [line for line in EXAMPLES[command] if line.split()[1] == command]
     for option in re.findall(r"--[\w-]+", " ".join(mine)):
-        assert f" {option} " in shown.stdout.partition("Example")[0]
+        assert f" {option} " in shown.partition("Example")[0]
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_help_is_not_truncated_at_80_columns(command: str) -> None:
-    assert "…" not in run(command, "--help", COLUMNS="80").stdout
+def test_help_is_not_truncated_at_80_columns(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "…" not in help_of(command, capsys, monkeypatch, 80)
 
 
 def test_without_arguments_the_command_shows_its_help() -> None:
@@ -90,12 +94,22 @@ def test_without_arguments_the_command_shows_its_help() -> None:
         ("train --stop-after d", "demonstrations"),
     ],
 )
-def test_tab_completes_commands_options_and_names(typed: str, first: str) -> None:
-    assert offered(typed)[:1] == [first]
+def test_tab_completes_commands_options_and_names(
+    typed: str, first: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the fish shell requests completions."""
+    monkeypatch.setenv("_TETRARCHIA_COMPLETE", "complete_fish")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"tetrarchia {typed}")
+
+    with pytest.raises(SystemExit):
+        main([])
+
+    assert capsys.readouterr().out.splitlines()[0].split("\t")[0] == first
 
 
-def test_all_training_options_are_in_the_help() -> None:
-    shown = " ".join(run("train", "--help").stdout.replace("│", " ").split())
+def test_all_training_options_are_in_the_help(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = " ".join(help_of("train", capsys, monkeypatch).replace("│", " ").split())
 
     for one in fields(TrainOptions):
         [option] = [meta for meta in field_types(TrainOptions)[one.name].__metadata__ if isinstance(meta, OptionInfo)]

@@ -104,13 +104,6 @@ def test_emperors_on_revolts_are_removed() -> None:
     assert (after["emperor"], after["phase"]) == ("galerius", "arrival")
 
 
-@pytest.mark.parametrize(("kind", "where"), [("revolt", "gone"), ("unrest", "BELGICA")])
-def test_dux_on_a_revolt_is_removed(kind: str, where: str) -> None:
-    """R6.2: the Dux is removed like an Emperor, but permanently."""
-    after, _ = end_turn(tokens={"BELGICA": kind}, dux="BELGICA", rules={"modules": ["dux"]})
-    assert after["dux"] == where
-
-
 def test_emperor_on_a_newly_rolled_revolt_stays() -> None:
     """R6.2: removal precedes the roll of R6.3, so the Emperor stays until the next Empire status."""
     game = position(dice=(2, 1, *QUIET), tokens={"BELGICA": "unrest"}, emperors={"constantius": "BELGICA"})
@@ -208,22 +201,6 @@ def test_uprising_replaces_other_tokens() -> None:
     assert {after["tokens"][name] for name in ("BELGICA", "RHAETIA", "GERMANIA INFERIOR")} == {"revolt"}
     assert (after["supply"]["galerius"], after["reserve"]["unrest"]) == (4, 21)
     assert used == [1, 2, 3, 4, 1]
-
-
-def test_uprising_stops_at_borders() -> None:
-    """R7.1: BRITANNIA, linked to BELGICA, is neither rolled for nor changed."""
-    tokens = {"BELGICA": "revolt", "BRITANNIA": "maximian"}
-    after, used = end_turn(dice=(2, 1, 6), tokens=tokens, reserve=NO_ARMIES)
-    assert after["tokens"] == {**tokens, **dict.fromkeys(("GERMANIA INFERIOR", "GERMANIA SVPERIOR", "LVGDVNENSIS"), "revolt")}
-    assert used == [2, 1]
-
-
-def test_emperor_stays_through_an_uprising_until_the_next_status() -> None:
-    """R7.1: maximian in LVGDVNENSIS stays until the next R6.2."""
-    game = position(dice=(2, 1, *QUIET), tokens={"BELGICA": "revolt"}, emperors={"maximian": "LVGDVNENSIS"}, reserve=NO_ARMIES)
-    after = play(game, "end")
-    assert (after["tokens"]["LVGDVNENSIS"], after["emperors"]["maximian"]) == ("revolt", "LVGDVNENSIS")
-    assert play(game, "end")["emperors"]["maximian"] is None
 
 
 # R7.2: aftermath

@@ -110,10 +110,6 @@ def test_r8_paths_lead_from_the_border_to_roma(region: int, numeral: str) -> Non
     assert (BOARD.steps_to_roma[region - 1] < 0).sum() == SPACES - len(path)
 
 
-def test_r8_path_of_region_v_leads_through_graecia() -> None:
-    assert path_of(BOARD, 5)[-5:] == ["THRACIA", "MACEDONIA", "EPIRVS", "LVCANIA", "ROMA"]
-
-
 def test_arrays_are_small_and_read_only() -> None:
     arrays = {name: value for name, value in vars(BOARD).items() if isinstance(value, np.ndarray)}
     assert {name for name, array in arrays.items() if array.dtype == np.int16} == {"xy", "zone_xy"}

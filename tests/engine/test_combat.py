@@ -184,14 +184,6 @@ def test_printed_tokens_are_part_of_chains_r5_3(tokens: dict[str, str], support:
     assert attack("CISALPINA", ["RHAETIA", "III", "army"], (2, 1 + support), tokens=tokens) == WON
 
 
-def test_the_dux_has_no_support_r5_3() -> None:
-    """R5.3: neither adjacent ROMA nor a token on his space supports the Dux."""
-    changes: dict[str, Any] = {"dux": "LVCANIA", "armies": [["SICILIA", "VI", "army"]], "tokens": {"LVCANIA": "diocletian"}, **DUX}
-    after = play(position(**changes, dice=(3, 3)), "dux attack SICILIA")
-    assert (after["dux"], after["armies"]) == ("LVCANIA", [["SICILIA", "VI", "army"]])
-    assert play(position(**changes, dice=(4, 3)), "dux attack SICILIA")["dux"] == "SICILIA"
-
-
 @pytest.mark.parametrize("kind", [None, "unrest", "revolt"])
 def test_a_won_attack_r5_4(kind: str | None) -> None:
     """R5.4: army and token go to the reserve; the Emperor takes the space and continues his turn."""
@@ -240,14 +232,6 @@ def test_a_drawn_attack_changes_nothing_and_can_be_repeated_r5_4() -> None:
     after = play(game, f"attack {ARMY[0]}")
     assert {name for name in after if after[name] != before[name]} == {"ip", "dice"}
     assert play(game, f"attack {ARMY[0]}")["emperors"]["diocletian"] == ARMY[0]
-
-
-def test_a_lost_attack_of_the_dux_does_not_end_the_turn_r5_4() -> None:
-    """R5.4, R11.1: the Dux and the token on his space are removed; Diocletian's turn continues."""
-    game = position(dux="LVSITANIA", armies=[ARMY], tokens={"LVSITANIA": "galerius"}, dice=(1, 6), **DUX)
-    after = play(game, f"dux attack {ARMY[0]}")
-    assert (after["dux"], after["emperor"], after["ip"]) == ("gone", "diocletian", 5)
-    assert (after["tokens"], after["supply"]["galerius"]) == ({}, 4)
 
 
 def test_winning_army_takes_the_space_r5_5() -> None:

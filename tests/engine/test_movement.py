@@ -286,10 +286,3 @@ def test_sailing_costs_1_and_takes_effect_at_once_r4_4() -> None:
     assert may(game, "move AEGYPTVS")
     assert play(game, "sail AEGAEVM INTERNVM")["ip"] == 1
     assert play(position(fleets=["INTERNVM"], ip=1), "secure")["emperor"] == "galerius"  # no sailing with 0 IP, so the turn is over
-
-
-def test_no_sailing_to_pirates_r4_4() -> None:
-    """R4.4, R11.2: no fleet may enter the Pirates' zone."""
-    rules: dict[str, Any] = {"rules": {"level": "4200", "modules": ["pirates"]}}
-    assert not may(position(fleets=["INTERNVM"], pirates="AEGAEVM", **rules), "sail INTERNVM AEGAEVM")
-    assert may(position(fleets=["INTERNVM"], pirates="gone", **rules), "sail INTERNVM AEGAEVM")

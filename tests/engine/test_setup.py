@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 
 from helpers.positions import legal, play
@@ -132,14 +131,6 @@ def test_level_is_drawn_before_the_set_up(levels: tuple[str, ...]) -> None:
         assert snapshot(new(seed, level=list(levels)))["rules"]["level"] == level
 
 
-def test_every_level_of_a_list_is_drawn_in_one_batch() -> None:
-    """R2.1: each game of a batch draws its own level."""
-    games, _ = batch.new_games(Options(level=LEVELS), range(200))
-    drawn = [snapshot(game)["rules"]["level"] for game in games]
-    assert drawn == [LEVELS[Dice(seed).draw(len(LEVELS))] for seed in range(200)]
-    assert set(drawn) == set(LEVELS)
-
-
 @pytest.mark.parametrize("tokens", "2345")
 def test_level_digits_mean_tokens_fleets_revolts_armies(tokens: str) -> None:
     """R2.1: check all 256 levels."""
@@ -151,42 +142,6 @@ def test_level_digits_mean_tokens_fleets_revolts_armies(tokens: str) -> None:
             assert set(start["supply"].values()) == {int(tokens)}
             assert (len(start["tokens"]), len(start["armies"])) == (6 + int(level[2]), int(level[3]))
             assert play(game, *zones)["phase"] in ("arrival", "roman")
-
-
-@pytest.mark.parametrize("level", ["1211", "6211", "4411", "4241", "4214", "421", "42111", "", "four", 4211, ["4211", "9211"], []])
-def test_wrong_level_is_refused(level: Any) -> None:
-    """R2.1: four digits, each in its range."""
-    with pytest.raises(ValueError, match="level"):
-        Options(level=level)
-
-
-def test_normal_level_is_the_default() -> None:
-    """R2.1: 4211 is the normal level."""
-    assert dealt(3) == deal(Dice(3), "4211") == dealt(3, level="4211")
-
-
-def test_first_revolt_of_a_region_is_never_province_1() -> None:
-    """R2.2: one Revolt in each outer region, in province 2 to 6; each number occurs."""
-    games, _ = batch.new_games(Options(level="4200"), range(300))
-    ids = np.array([[BOARD.space_id(name) for name in snapshot(game)["tokens"]] for game in games])
-    assert (ids // 6 == np.arange(6)).all()
-    assert set((ids % 6 + 1).ravel().tolist()) == {2, 3, 4, 5, 6}
-
-
-def test_extra_revolts_and_armies_are_on_different_spaces() -> None:
-    """R2.3, R2.4: the dice are rolled again until the province has no Revolt and the border no army."""
-    games, _ = batch.new_games(Options(level="4233"), range(300))
-    for game in games:
-        start = snapshot(game)
-        assert len(start["tokens"]) == 9
-        assert len({space for space, _, _ in start["armies"]}) == 3
-
-
-def test_extra_revolt_may_be_in_province_1() -> None:
-    """R2.3: R N can be any province of an outer region."""
-    games, _ = batch.new_games(Options(level="4230"), range(300))
-    extra_ones = {name for game in games for name in snapshot(game)["tokens"] if BOARD.number[BOARD.space_id(name)] == 1}
-    assert extra_ones == {province(region, 1) for region in range(1, 7)}
 
 
 def test_goths_are_on_the_board_at_most_once_at_set_up() -> None:
@@ -216,17 +171,6 @@ def test_diocletian_places_each_fleet_by_decision() -> None:
     after = play(game, "fleet ATLANTICVM")
     assert after["fleets"] == ["ATLANTICVM", "INTERNVM", "AEGAEVM"]
     assert (after["emperor"], after["turn"], after["ip"], after["dice"]) == ("diocletian", 0, 6, rng)
-
-
-@pytest.mark.parametrize("fleets", "012")
-def test_number_of_fleets_follows_the_level(fleets: str) -> None:
-    """R2.6: the first turn begins after the last fleet, at once if there is none."""
-    game = new(1, level=f"4{fleets}00")
-    for zone in BOARD.zones[: int(fleets)]:
-        assert snapshot(game)["phase"] == "fleets"
-        play(game, f"fleet {zone}")
-    assert snapshot(game)["phase"] != "fleets"
-    assert snapshot(game)["fleets"] == list(BOARD.zones[: int(fleets)])
 
 
 def test_no_fleet_is_placed_in_the_pirates_zone() -> None:
@@ -275,12 +219,6 @@ def test_head_start_is_drawn_after_the_level() -> None:
         drawn = [numbers[dice.draw(len(numbers))] for numbers in (levels, initial, secured)]
         expected = deal(dice, drawn[0], initial=drawn[1], secured=drawn[2])
         assert dealt(seed, level=levels, revolts=initial, secured=secured) == expected, seed
-
-
-def test_default_head_start_rolls_nothing() -> None:
-    """R2.8: six Revolts and no secured border are the ordinary set-up."""
-    for seed in SEEDS:
-        assert dealt(seed, level="4211", revolts=6, secured=0) == deal(Dice(seed), "4211")
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -291,10 +291,3 @@ def test_same_seed_gives_the_same_sequence_of_games() -> None:
     first, second, third = three()
     assert three() == [first, second, third]
     assert len({now["dice"] for now in (first, second, third)}) == 3
-
-
-def test_action_texts_and_ids_convert_both_ways() -> None:
-    env = midgame_env()
-    assert env.legal_actions() == np.flatnonzero(env.observe(env.agent_selection)["action_mask"]).tolist()
-    assert [env.action_id(env.action_text(action)) for action in range(455)] == list(range(455))
-    assert (env.action_text(0), env.action_id("order maximian ROMA"), env.action_space("galerius").n) == ("end", 263 + 48 * 3 + 36, 455)

@@ -10,7 +10,6 @@ import gymnasium
 import numpy as np
 import pytest
 
-from helpers.random_games import EVERYTHING
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.rollouts import rollout
 from tetrarchia_env import Game, batch, tetrarchia_v0
@@ -128,47 +127,6 @@ def test_agent_refuses_masks_of_the_wrong_shape(four_games: tuple[batch.Games, b
 def test_game_accepts_only_texts_and_integers(action: Any) -> None:
     with pytest.raises(TetrarchiaError, match="is not legal for diocletian"):
         Game(seed=1).play(action)
-
-
-@pytest.mark.parametrize(
-    "change", [{"at": 9999}, {"fleets": 8}, {"phase": 6}, {"unrest": 2**47}, {"reserve": 22}, {"dice": 0}, {"risen": 1}]
-)
-def test_record_with_impossible_values_is_refused(change: dict[str, int]) -> None:
-    many = tetrarchia_v0.vector_env(3)
-    many.reset(seed=1)
-    before = many.batched.games.tobytes()
-    games = many.batched.games.copy()
-    for name, value in change.items():
-        games[name][1] = value
-
-    with pytest.raises(TetrarchiaError, match="games: record 1 is damaged") as refusal:
-        many.batched.set_state(many.batched.state() | {"games": games.view(np.uint8).reshape(3, -1)})
-
-    assert "\n" not in str(refusal.value)
-    assert many.batched.games.tobytes() == before
-
-
-def test_invalid_state_of_an_environment_is_refused() -> None:
-    many = tetrarchia_v0.vector_env(3)
-    many.reset(seed=1)
-    state = many.batched.state()
-    for name, rows, words in (
-        ("games", state["games"][:2], "games must be uint8 of shape"),
-        ("episodes", state["episodes"].astype(int), "episodes must be uint8 of shape"),
-        ("games", None, "games must be uint8 of shape"),
-        ("episodes", state["episodes"] * 0, "episodes: record 0 is damaged: rng"),
-    ):
-        with pytest.raises(TetrarchiaError, match=words):
-            many.batched.set_state(state | {name: rows})
-    many.batched.set_state(state)
-
-
-def test_records_of_real_games_are_accepted() -> None:
-    games, masks = batch.new_games(EVERYTHING, range(40))
-    rngs = batch.rng_states(np.arange(40, dtype=np.uint64))
-    for _ in range(30):
-        batch.playout(games, masks, rngs, 7)
-        check_records(games, "games")
 
 
 def environments() -> dict[str, Any]:

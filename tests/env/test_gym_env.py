@@ -1,7 +1,5 @@
 """The Gymnasium API (one player for all four Emperors), and the registries and arguments of all APIs."""
 
-import copy
-import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +13,6 @@ from helpers.configurations import ONE_BY_ONE
 from helpers.positions import position
 from tetrarchia_env import agent_name, outcome_name, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.scenarios import SCENARIOS
 from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.envs.aec import TetrarchiaAEC
 from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
@@ -155,20 +152,6 @@ def test_same_seed_gives_the_same_sequence_of_games() -> None:
     assert (len(set(games)), games[0]) == (3, aec.position.tobytes())
 
 
-@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), TetrarchiaEnv.clone])
-def test_copy_is_exact_and_independent(copier: Callable[[TetrarchiaEnv], TetrarchiaEnv]) -> None:
-    env = started_env(variants=VARIANTS, modules=MODULES)
-    twin, before = copier(env), env.position.tobytes()
-    chooser, actions = random.Random(5), []
-    for _ in range(30):
-        actions.append(chooser.choice(twin.legal_actions()))
-        twin.step(actions[-1])
-    assert env.position.tobytes() == before
-    for action in actions:
-        env.step(action)
-    assert env.position.tobytes() == twin.position.tobytes()
-
-
 # All APIs: registries and arguments
 
 
@@ -191,18 +174,9 @@ APIS: dict[str, Callable[..., Any]] = {
     "gymnasium": lambda **arguments: gymnasium.make("Tetrarchia-v0", **arguments),
     "vector_env": lambda **arguments: tetrarchia_v0.vector_env(num_envs=2, **arguments),
 }
+# test_options.py has all invalid rules; one of them shows that an API validates them.
 WRONG: list[tuple[dict[str, Any], list[str]]] = [
-    ({"level": "6211"}, ["'6211'", "2 to 5"]),
-    ({"level": 4211}, ["4211", "four digits"]),
-    ({"level": ["4211", "4291"]}, ["'4291'", "0 to 3"]),
-    ({"variants": ["imperium"]}, ["'imperium'", *VARIANTS]),
-    ({"modules": ["huns"]}, ["'huns'", *MODULES]),
-    ({"modules": ["pirates"], "level": ["4211", "4311"]}, ["'4311'", "pirates", "fewer than 3 fleets"]),
-    ({"scenario": "punic_war"}, ["'punic_war'", *SCENARIOS]),
     ({"scenario": "danube_wars", "level": "4122"}, ["'danube_wars'", "level"]),
-    ({"scenario": "danube_wars", "modules": ["goths"]}, ["'danube_wars'", "modules"]),
-    ({"fixed_setup": "yes"}, ["fixed_setup", "'yes'", "True or False"]),
-    ({"max_turns": 0}, ["max_turns", "0", "from 1"]),
     ({"reward": "gold"}, ["'gold'", *REWARDS]),
     ({"reward": None}, ["None", *REWARDS]),
     ({"mask": "both"}, ["mask", "'both'", "observation, info"]),

@@ -125,11 +125,6 @@ def test_unknown_rule_is_refused(illegal: Any) -> None:
             make(illegal=illegal)
 
 
-def test_aec_environment_has_no_illegal_argument() -> None:
-    with pytest.raises(TypeError, match="illegal"):
-        tetrarchia_v0.env(illegal="lose")  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize("mode", VECTOR_RENDER_MODES)
 def test_game_lost_by_an_illegal_action_during_a_combat_can_be_rendered(mode: str) -> None:
     pytest.importorskip("resvg_py")

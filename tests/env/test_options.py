@@ -8,7 +8,6 @@ import pytest
 
 from tetrarchia_env.batch import new_games, reseed
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.notation import snapshot
 from tetrarchia_env.options import Options
 
 VARIANTS = ["imperivm", "mare_nostrvm", "diarchia", "patres_patriae", "the_great"]
@@ -115,14 +114,6 @@ def test_order_and_repetition_of_names_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"level": "4210"}, {"level": ["4211"]}, {"variants": VARIANTS[:1]}, {"modules": MODULES}, {"fixed_setup": True}, {"max_turns": 1}],
-)
-def test_options_with_different_rules_are_not_equal(changes: dict[str, Any]) -> None:
-    assert Options(**changes) != Options()
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         {},
@@ -137,41 +128,3 @@ def test_arguments_round_trip_through_json(arguments: dict[str, Any]) -> None:
     again = Options(**json.loads(json.dumps(options.arguments())))
     assert again == options
     assert new_games(again, range(5))[0].tobytes() == new_games(options, range(5))[0].tobytes()
-
-
-@pytest.mark.parametrize(
-    ("scenario", "level", "modules"),
-    [
-        ("carausian_revolt", "4231", ["pirates"]),
-        ("danube_wars", "4122", ["goths"]),
-        ("mauretanian_war", "4221", ["pirates"]),
-        ("great_persian_war", "4132", []),
-    ],
-)
-def test_scenario_sets_level_and_modules(scenario: str, level: str, modules: list[str]) -> None:
-    options = Options(scenario=scenario)
-    assert (options.level, list(options.modules)) == (level, modules)
-
-
-def next_rng_state(state: int) -> int:
-    """Return the state after one step of xorshift64 (section 2 of the interface)."""
-    state ^= state << 13 & 2**64 - 1
-    state ^= state >> 7
-    return state ^ state << 17 & 2**64 - 1
-
-
-@pytest.mark.parametrize("levels", [["4200"], ["4200", "5100", "3000"]])
-def test_level_is_drawn_from_a_list_before_the_setup(levels: list[str]) -> None:
-    """One step of the RNG gives x; the level is entry (x >> 32) * len >> 32, and the setup continues from that state."""
-    games, _ = new_games(Options(level=levels), range(30))
-    for seed in range(30):
-        games_alone, _ = new_games(Options(), seed)
-        reseed(games_alone, seed)
-        state = next_rng_state(int(games_alone["dice"][0]))
-        drawn = snapshot(games[seed])
-        assert drawn["rules"]["level"] == levels[(state >> 32) * len(levels) >> 32]
-    assert {snapshot(game)["rules"]["level"] for game in games} == set(levels)
-
-
-def test_list_of_one_level_rolls_other_dice_than_the_level_alone() -> None:
-    assert new_games(Options(level=["4211"]), 1)[0]["dice"] != new_games(Options(level="4211"), 1)[0]["dice"]

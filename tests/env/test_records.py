@@ -91,6 +91,8 @@ def test_accepted_records_can_be_played() -> None:
         ("fleets", 8, "fleets is out of range"),
         ("turn", 400, "turn: more turns"),
         ("outcome", 1, "outcome: the game is not over"),
+        ("reserve", 22, "reserve"),
+        ("risen", 1, "risen"),
     ],
 )
 def test_invalid_record_is_refused_with_the_reason(name: str, value: int, sentence: str) -> None:
@@ -110,6 +112,8 @@ def test_invalid_state_is_refused_and_changes_nothing() -> None:
         {**before, "games": rng.integers(0, 256, before["games"].shape, dtype=np.uint8)},
         {**before, "games": before["games"][:3]},
         {**before, "games": before["games"].astype(np.float64)},
+        {**before, "games": None},
+        {**before, "episodes": before["episodes"] * 0},
         {**before, "episodes": np.full_like(before["episodes"], 255)},
     ):
         with pytest.raises(TetrarchiaError, match=r"games|episodes"):

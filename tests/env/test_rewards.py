@@ -14,7 +14,7 @@ from tetrarchia_env.batch import legal_masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.envs.aec import TetrarchiaAEC
 from tetrarchia_env.envs.gymnasium import TetrarchiaEnv
-from tetrarchia_env.envs.rewards import REWARDS, ShapedReward
+from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.heuristic import features_of, load_weights
 from tetrarchia_env.notation import Snapshot, restore, snapshot
@@ -162,16 +162,6 @@ def test_invalid_gamma_is_refused(gamma: float) -> None:
         TetrarchiaAEC(reward="shaped", gamma=gamma)
 
 
-def test_shaping_changes_the_discounted_return_only_by_the_first_potential() -> None:
-    """Potential-based shaping (Ng, Harada and Russell): with the same gamma, every policy's return changes by the same constant."""
-    gamma = 0.97
-    for seed in range(5):
-        gains, env, first = play_random_game(random_options(seed), "shaped", seed, gamma)
-        outcome = {"won": 1.0, "truncated": 0.0}.get(env.snapshot()["outcome"], -1.0)
-        discounted = sum(gamma**step * gain for step, gain in enumerate(gains))
-        assert discounted == pytest.approx(gamma ** (len(gains) - 1) * outcome - expected_potential(first), abs=1e-9)
-
-
 @every_ending
 def test_shaped_subtracts_the_last_potential_at_the_end(outcome: str) -> None:
     changes, text, reward = ENDINGS[outcome]
@@ -196,11 +186,14 @@ def play_random_game(options: Options, reward: str, seed: int, gamma: float = 1.
     return gains, env, first
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_shaped_rewards_sum_to_the_outcome_minus_the_first_potential(seed: int) -> None:
-    gains, env, first = play_random_game(random_options(seed), "shaped", seed)
+@pytest.mark.parametrize("gamma", [1.0, 0.97])
+@pytest.mark.parametrize("seed", range(12))
+def test_shaping_changes_the_discounted_return_only_by_the_first_potential(seed: int, gamma: float) -> None:
+    """Potential-based shaping (Ng, Harada and Russell): with the same gamma, every policy's return changes by the same constant."""
+    gains, env, first = play_random_game(random_options(seed), "shaped", seed, gamma)
     outcome = {"won": 1.0, "truncated": 0.0}.get(env.snapshot()["outcome"], -1.0)
-    assert sum(gains) == pytest.approx(outcome - expected_potential(first), abs=1e-9)
+    discounted = sum(gamma**step * gain for step, gain in enumerate(gains))
+    assert discounted == pytest.approx(gamma ** (len(gains) - 1) * outcome - expected_potential(first), abs=1e-9)
 
 
 def test_shaped_rewards_sum_up_for_each_agent() -> None:
@@ -215,10 +208,6 @@ def test_shaped_rewards_sum_up_for_each_agent() -> None:
             env.step(None if terminated or truncated else chooser.choice(env.legal_actions()))
         outcome = {"won": 1.0, "truncated": 0.0}.get(outcome_name(info["outcome"]), -1.0)
         assert sums == dict.fromkeys(EMPERORS, pytest.approx(outcome - first, abs=1e-9))
-
-
-def test_names_of_the_rewards() -> None:
-    assert set(REWARDS) == {"outcome", "score", "shaped", "glory", "borders"}
 
 
 class TenForAWinReward:
@@ -247,12 +236,6 @@ class WrongShapeReward(TenForAWinReward):
         return np.zeros(len(games) + 1)
 
 
-def test_reward_object_is_used() -> None:
-    changes, text, _ = ENDINGS["won"]
-    rewards, _ = rewards_of(changes, text, TenForAWinReward())
-    assert rewards == dict.fromkeys(EMPERORS, 10.0)
-
-
 def test_pettingzoo_apis_pay_each_emperor_a_separate_reward() -> None:
     aec, parallel = TetrarchiaAEC(reward=PerEmperorReward()), tetrarchia_v0.parallel_env(reward=PerEmperorReward())
     aec.reset(seed=1)
@@ -262,17 +245,6 @@ def test_pettingzoo_apis_pay_each_emperor_a_separate_reward() -> None:
         aec.step(action)
         _, rewards, *_ = parallel.step(dict.fromkeys(EMPERORS, action))
         assert aec.rewards == rewards == {emperor: index + step for index, emperor in enumerate(EMPERORS)}
-
-
-def test_single_player_apis_pay_the_mean() -> None:
-    single, many = TetrarchiaEnv(reward=PerEmperorReward()), tetrarchia_v0.vector_env(3, reward=PerEmperorReward())
-    single.reset(seed=1)
-    many.reset(seed=1)
-    for step in range(1, 4):
-        actions = many.batched.masks.argmax(axis=1)
-        _, reward, *_ = single.step(int(actions[0]))
-        _, rewards, *_ = many.step(actions)
-        assert (reward, rewards.tolist()) == (1.5 + step, [1.5 + step] * 3)
 
 
 def test_sb3_pays_the_mean() -> None:

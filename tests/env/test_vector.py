@@ -4,14 +4,13 @@ import copy
 import pickle
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from helpers.configurations import ONE_BY_ONE, random_options
+from helpers.configurations import random_options
 from helpers.positions import position
-from tetrarchia_env import batch, outcome_name, tetrarchia_v0
+from tetrarchia_env import batch, tetrarchia_v0
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.engine.actions import BASE_ACTIONS
 from tetrarchia_env.engine.state import VARIANTS
@@ -61,52 +60,6 @@ def test_batch_equals_single_games(seed: int) -> None:
     raise AssertionError("the games did not end")
 
 
-def test_first_observation_equals_the_gymnasium_api() -> None:
-    for options in ONE_BY_ONE.values():
-        env = gymnasium.make("Tetrarchia-v0", **options.arguments())
-        seen, _ = env.reset(seed=5)
-        many, _ = vector_of(options, 1).reset(seed=5)
-        assert seen["observation"].tobytes() == many["observation"][0].tobytes()
-        assert seen["action_mask"].tobytes() == many["action_mask"][0].tobytes()
-
-
-def test_finished_game_is_reset_in_the_same_step_and_reported() -> None:
-    many = vector_of(Options(max_turns=2), 8)
-    seen, _ = many.reset(seed=3)
-    steps = np.zeros(8, dtype=int)
-    for step in range(100):
-        seen, _, terminations, truncations, info = many.step(choose(seen["action_mask"], step))
-        steps += 1
-        ended = terminations | truncations
-        assert seen["action_mask"].any(axis=1).all()
-        if ended.any():
-            final = info["final_info"]
-            assert (info["_final_info"] == ended).all()
-            assert (info["_final_obs"] == ended).all()
-            assert (many.batched.episodes["final_steps"][ended] == steps[ended]).all()
-            assert (final["turn"][truncations] == 2).all()
-            assert {outcome_name(code) for code in final["outcome"][truncations]} <= {"truncated"}
-            assert (many.batched.episodes["level"][ended] == [4, 2, 1, 1]).all()
-            first = np.flatnonzero(ended)[0]
-            assert info["final_obs"][first]["observation"].shape == seen["observation"][first].shape
-            assert np.flatnonzero(info["final_obs"][first]["action_mask"]).tolist() == [0]
-            steps[ended] = 0
-        else:
-            assert "final_info" not in info
-    assert many.batched.episodes["rng"].min() > 0
-
-
-def test_same_seed_and_actions_give_the_same_games() -> None:
-    def play() -> bytes:
-        many = vector_of(Options(level=["4200", "5300"]), 16)
-        seen, _ = many.reset(seed=11)
-        for step in range(150):
-            seen, *_ = many.step(choose(seen["action_mask"], step))
-        return seen["observation"].tobytes() + many.batched.games.tobytes()
-
-    assert play() == play()
-
-
 def test_next_game_of_an_environment_has_other_dice() -> None:
     """Each game of an environment begins with a different RNG state."""
     many = vector_of(Options(), 64)
@@ -124,25 +77,6 @@ def test_invalid_seeds_are_refused() -> None:
     for wrong, sentence in ((-1, "seed must be an integer"), ([1], "2 numbers; got 1"), ([1, -1], "got -1")):
         with pytest.raises(ValueError, match=sentence):
             many.reset(seed=wrong)
-    for env in (tetrarchia_v0.raw_env(), gymnasium.make("Tetrarchia-v0").unwrapped):
-        with pytest.raises(ValueError, match="seed must be an integer"):
-            env.reset(seed=-1)
-
-
-def test_each_game_is_rendered() -> None:
-    many = vector_of(Options(), 3, render_mode="ansi")
-    many.reset(seed=1)
-    boards = many.render()
-    assert len(boards) == 3
-    assert len(set(boards)) == 3
-
-
-def test_every_level_of_a_list_is_drawn() -> None:
-    many = vector_of(Options(level=["4200", "4211", "5322"]), 300)
-    many.reset(seed=1)
-    levels, counts = np.unique(many.batched.games["level"], axis=0, return_counts=True)
-    assert levels.tolist() == [[4, 2, 0, 0], [4, 2, 1, 1], [5, 3, 2, 2]]
-    assert counts.min() > 60
 
 
 def test_games_begin_from_initial_states_with_new_dice() -> None:
@@ -183,14 +117,10 @@ def test_base_actions_suffice_without_variants_that_add_actions(variants: tuple[
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"num_envs": 0}, "num_envs"),
-        ({"num_envs": 1.5}, "num_envs"),
         ({"actions": "few"}, "'few'"),
         ({"actions": "base", "variants": ["imperivm"]}, "does not include"),
         ({"initial_state_share": 2}, "initial_state_share"),
         ({"initial_states": [{}]}, "missing"),
-        ({"reward": "gold"}, "'gold'"),
-        ({"level": "1234"}, "tokens per Emperor"),
     ],
 )
 def test_invalid_argument_is_refused(arguments: dict[str, Any], sentence: str) -> None:
@@ -206,17 +136,6 @@ def test_initial_state_that_is_finished_or_needs_more_actions_is_refused() -> No
     rich, _ = batch.new_games(Options(variants=VARIANTS), 1)
     with pytest.raises(ValueError, match="needs actions"):
         tetrarchia_v0.vector_env(2, actions="base", initial_states=[snapshot(rich)])
-
-
-def test_illegal_action_leaves_all_games_unchanged() -> None:
-    many = vector_of(Options(), 3)
-    seen, _ = many.reset(seed=1)
-    before = many.batched.games.tobytes() + many.batched.episodes.tobytes()
-    actions = choose(seen["action_mask"], 0)
-    actions[1] = 0
-    with pytest.raises(ValueError, match="action 0 is not legal in game 1"):
-        many.step(actions)
-    assert many.batched.games.tobytes() + many.batched.episodes.tobytes() == before
 
 
 def test_copies_and_pickles_continue_identically() -> None:

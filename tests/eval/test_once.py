@@ -9,8 +9,7 @@ from tetrarchia_app.cli.app import run
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import arena, result_files, workers
 from tetrarchia_eval.arena import Arena, match_spec, play_match
-from tetrarchia_eval.page import write_report
-from tetrarchia_eval.result_files import ResultFile, load_match
+from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import AgentCache, PlayedChunk, ThisProcess
 
 SMALL = ("--level", "4200", "--games", "3", "--max-turns", "3", "--workers", "1")
@@ -53,38 +52,10 @@ def test_agents_are_created_once(created: Counter[str]) -> None:
     assert created == {"random": 1, "greedy": 1}
 
 
-def test_agents_of_cross_play_are_created_once(created: Counter[str]) -> None:
-    evaluate("--agents", "random,greedy", "--cross-play", *SMALL)
-    assert created == {"random": 1, "greedy": 1}
-
-
-def test_newly_played_games_are_not_parsed(parsed: Counter[bytes]) -> None:
-    evaluate("--agents", "random", "--against", "greedy", *SMALL)
-    assert not parsed
-
-
 def test_finished_files_are_parsed_once(parsed: Counter[bytes]) -> None:
     for _ in range(2):
         evaluate("--agents", "random", "--against", "greedy", *SMALL)
     assert parsed == lines_of(Path("runs"))
-
-
-def test_an_unfinished_file_is_parsed_once(parsed: Counter[bytes]) -> None:
-    command = ("--agents", "random", "--out", "match.jsonl", *SMALL)
-    evaluate(*command)
-    lines = Path("match.jsonl").read_bytes().splitlines(keepends=True)
-    Path("match.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    evaluate(*command)
-    assert parsed == Counter(line.rstrip(b"\n") for line in lines[:3])
-    assert len(load_match("match.jsonl").games) == 3
-
-
-def test_the_page_parses_each_file_once(parsed: Counter[bytes]) -> None:
-    pytest.importorskip("matplotlib")
-    Path("results").mkdir()
-    evaluate("--agents", "random,greedy", "--cross-play", "--out", "results/crossplay", *SMALL)
-    write_report("results", "page.md")
-    assert parsed == lines_of(Path("results"))
 
 
 def test_games_appended_by_another_process_are_read(parsed: Counter[bytes]) -> None:

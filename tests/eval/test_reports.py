@@ -295,11 +295,6 @@ def test_new_page_has_only_sections_with_files(tmp_path: Path) -> None:
     assert "<!-- begin crossplay" not in text
 
 
-def test_page_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TetrarchiaError, match="report must be a folder with results"):
-        write_report(tmp_path / "results", tmp_path / "results.md")
-
-
 def test_page_in_a_missing_folder_is_refused(results: Path) -> None:
     with pytest.raises(TetrarchiaError, match="nowhere"):
         write_report(results, results / "nowhere/results.md")

@@ -127,11 +127,6 @@ def test_disk_errors_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             file.append(MATCH.games)
 
 
-def test_file_has_one_line_for_the_spec_and_one_for_each_game(file: Path) -> None:
-    assert len(file.read_text().splitlines()) == 1 + SPEC.total == 5
-    assert all(len(line) <= 170 for line in file.read_text().splitlines()[1:])
-
-
 def test_only_the_outcome_won_is_a_win() -> None:
     assert [game.won for game in MATCH.games] == [True, False, False, False]
 
@@ -177,12 +172,6 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert "it cannot be read (" in refusal(tmp_path)
-
-
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "match.jsonl"
-    path.touch()
-    assert "it is empty" in refusal(path)
 
 
 @pytest.mark.parametrize("key", ["format", "environment"])

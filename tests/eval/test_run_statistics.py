@@ -86,14 +86,6 @@ def test_an_interval_of_the_mean_equals_that_of_all_resamples() -> None:
     assert astuple(found) == pytest.approx((scores.mean(), *np.quantile(every, (0.025, 0.975))), abs=0.01)
 
 
-def test_an_interval_of_the_mean_agrees_with_scipys_bootstrap() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    scores = win_rates(8, 1)
-    theirs = stats.bootstrap((scores[:, 0],), np.mean, method="percentile", n_resamples=20_000, rng=make_rng(1)).confidence_interval
-    ours = bootstrap(mean, scores, rng=make_rng(2), resamples=20_000)
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
-
-
 def test_levels_drawn_separately_are_the_strata_of_rliable() -> None:
     """The deviation of the mean over 16 tasks, each with its own draw, is the root of the summed variances, divided by 16."""
     exact = math.sqrt(np.sum(LONG.var(axis=0) / 5)) / 16

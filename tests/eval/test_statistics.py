@@ -48,11 +48,6 @@ def test_wilson_matches_newcombes_example() -> None:
     assert (wilson(0, 20).low, wilson(0, 20).high) == pytest.approx((0, 0.1611), abs=5e-5)
 
 
-def test_wilson_stays_between_zero_and_one() -> None:
-    assert wilson(0, 30).low == 0
-    assert wilson(30, 30).high == 1
-
-
 @pytest.mark.parametrize(("wins", "games"), [(0, 0), (3, 2), (-1, 5)])
 def test_wilson_refuses_impossible_counts(wins: int, games: int) -> None:
     with pytest.raises(TetrarchiaError, match=f"got {wins} of {games}"):
@@ -68,12 +63,6 @@ def test_wilson_by_seed_counts_copies_of_a_game_once() -> None:
     won, seeds = np.arange(100) < 30, np.arange(100)
     copied = wilson_by_seed(np.tile(won, 4), np.tile(seeds, 4))
     assert astuple(copied) == pytest.approx(astuple(wilson(30, 100)))
-
-
-def test_wilson_by_seed_nearly_equals_wilson_for_independent_games() -> None:
-    won, seeds = make_rng().random(4000) < 0.5, np.tile(np.arange(1000), 4)
-    half = wilson_by_seed(won, seeds).high - wilson_by_seed(won, seeds).low
-    assert half == pytest.approx(wilson(int(won.sum()), 4000).high - wilson(int(won.sum()), 4000).low, rel=0.1)
 
 
 @pytest.mark.parametrize("wins", [0, 1, 3])
@@ -193,15 +182,6 @@ def test_sign_flip_approximates_the_exact_permutation_test() -> None:
     sums = [abs(np.dot(signs, differences)) for signs in product((-1, 1), repeat=6)]
     expected = np.mean(np.array(sums) >= differences.sum())
     assert sign_flip(differences, make_rng()) == pytest.approx(expected, abs=0.005)
-
-
-def test_sign_flip_equals_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    differences = scores(60) - scores(60, 2) + 2
-    theirs = stats.permutation_test(
-        (differences,), np.sum, permutation_type="samples", n_resamples=20_000, batch=1000, random_state=make_rng()
-    )
-    assert sign_flip(differences, make_rng()) == pytest.approx(theirs.pvalue, abs=0.01)
 
 
 def test_sign_flip_p_value_is_never_0() -> None:

@@ -12,7 +12,6 @@ from msgspec.structs import replace as replace_entries
 from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult
 from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
-from tetrarchia_eval import workers
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.match import game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
@@ -167,12 +166,3 @@ def test_durations_are_not_compared() -> None:
     game = synthetic_file(1, 1, 0.5).games[0]
     assert differing_entries(game, replace(game, seconds=(9.0,) * 4)) == ""
     assert differing_entries(game, replace(game, turns=10, score=9)) == "score was 10, now 9, turns was 9, now 10"
-
-
-def test_an_agent_used_in_several_files_is_created_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (file.parent / "again.jsonl").write_bytes(file.read_bytes())
-    made: list[str] = []
-    real = workers.make_agent
-    monkeypatch.setattr(workers, "make_agent", lambda name: (made.append(name), real(name))[1])
-    assert verify(monkeypatch, str(file.parent), "--games", "1") == 0
-    assert made == ["random"]

@@ -1,33 +1,17 @@
 """Tests of agent fingerprints in result files: another version of an agent cannot continue a file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from tetrarchia_agents import Actions, Agent, EnvIds, make_agent
+from tetrarchia_agents import make_agent
 from tetrarchia_agents.fingerprint import fingerprint
-from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.result_files import load_match
 
 SPEC = match_spec("random", 6)
-
-
-@dataclass(frozen=True)
-class Trained(Agent):
-    """Agent with weights that do not affect its choice."""
-
-    weights: bytes
-    last: bool = False
-
-    def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
-        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1) if self.last else masks.argmax(axis=1)
-
-    def weights_digest(self) -> bytes:
-        return self.weights
 
 
 def test_match_has_the_fingerprint_of_each_agent() -> None:
@@ -43,10 +27,3 @@ def test_file_of_another_version_of_an_agent_is_refused(tmp_path: Path, kept: in
     with pytest.raises(TetrarchiaError, match=r"games of another version of random .*, now changed\): choose another file or delete"):
         play_match(replace(SPEC, fingerprints={"random": "changed"}), file, workers=1)
     assert len(load_match(file, unfinished_ok=True).games) == kept - 1
-
-
-def test_fingerprint_depends_on_choices_and_weights() -> None:
-    first = fingerprint(Trained(b"1 2 3"))
-    assert first == fingerprint(Trained(b"1 2 3"))
-    assert first != fingerprint(Trained(b"1 2 4"))
-    assert first != fingerprint(Trained(b"1 2 3", last=True))

@@ -11,10 +11,9 @@ from helpers.positions import play, position
 from tetrarchia_app.playing.choices import Choice, choices, parse_choice
 from tetrarchia_app.terminal.player import menu, parse_emperors
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.engine.turn import agent_to_act
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game import Game
-from tetrarchia_env.notation import legal_actions, snapshot
+from tetrarchia_env.notation import legal_actions
 
 
 def choices_at(**changes: object) -> dict[str, Choice]:
@@ -134,17 +133,6 @@ def test_undo_restores_the_same_bytes_but_never_undoes_dice(seed: int) -> None:
             assert game.position.tobytes() == before.tobytes()
             assert len(game.moves) == number
             game.play(action)
-
-
-def test_replay_of_a_game_has_its_agents_and_final_position() -> None:
-    game = Game.from_options(random_options(3), 3)
-    agents = []
-    for _ in range(10):
-        agents.append(EMPERORS[agent_to_act(game.position[0])])
-        game.play(legal_actions(game.position)[0])
-    kept = game.replay()
-    assert [agent for agent, _ in kept.actions] == agents
-    assert kept.final == snapshot(game.position) == game.frame(10).snapshot
 
 
 def test_menu_fits_the_width_and_lists_each_choice_once() -> None:

@@ -50,13 +50,6 @@ def previews_at(**changes: object) -> dict[str, Preview]:
     return {preview.action: preview for preview in previews(position(**changes))}
 
 
-@pytest.mark.parametrize("token", ["unrest", "revolt"])
-def test_labels_name_the_token_that_an_action_removes(token: str) -> None:
-    found = previews_at(emperors={"diocletian": "GALATIA"}, tokens={"GALATIA": token})
-    assert found["subdue"].label == f"Subdue the {token.capitalize()} in GALATIA"
-    assert ("calm" in found) == (token == "revolt")
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_R3_5_actions_that_end_the_turn_are_marked(seed: int) -> None:
     game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)

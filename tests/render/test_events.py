@@ -178,11 +178,6 @@ def test_narrated_combat_values_have_the_margin_of_the_engine(monkeypatch: pytes
     assert min(margins) < 0 < max(margins)
 
 
-def test_most_lines_are_short() -> None:
-    """Only lists of provinces may be longer than 80 characters."""
-    assert all(re.search("revolts?$|^revolt spreads|loses his tokens", line) for line in lines_of(*FAST) if len(line) > 80)
-
-
 @pytest.mark.parametrize(
     ("dice", "text", "words"),
     [((), "move ASIA", ""), ((4, 3), "end", "IV 3"), ((*LVSITANIA, 3, 1), "end", "I 4, III 1")],

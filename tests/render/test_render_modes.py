@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import render_test
 
 from tetrarchia_env import tetrarchia_v0
 from tetrarchia_env.engine.state import MODULES, VARIANTS
@@ -30,12 +29,6 @@ def started_env(**arguments: Any) -> Any:
     env = tetrarchia_v0.raw_env(**arguments)
     env.reset(seed=1)
     return env
-
-
-@every_configuration
-def test_pettingzoo_render_test_in_every_mode(arguments: dict[str, Any]) -> None:
-    render_test(lambda render_mode: tetrarchia_v0.env(**arguments, render_mode=render_mode))
-    render_test(lambda render_mode: tetrarchia_v0.raw_env(**arguments, render_mode=render_mode))
 
 
 @pytest.mark.parametrize("mode", [None, *RENDER_MODES])

@@ -8,27 +8,27 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
+from tetrarchia_agents import Agent, make_agent  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.envs.batched_games import EPISODE  # noqa: E402
 from tetrarchia_env.envs.rewards import BordersReward  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
+from tetrarchia_env.options import Options  # noqa: E402
+from tetrarchia_eval.arena import win_rates  # noqa: E402
 from tetrarchia_train import run  # noqa: E402
 from tetrarchia_train.calibrate import calibrate  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.curriculum import Curriculum  # noqa: E402
+from tetrarchia_train.evaluation import FIRST_SEED, GreedyNetwork, evaluate  # noqa: E402
 from tetrarchia_train.ppo import Learner  # noqa: E402
 
 PRESETS = ("scratch-shared", "scratch-ippo", "scratch-mappo")
 SMALL = {"num_envs": 16, "n_steps": 8, "minibatch_size": 64, "node_dim": 8, "readout_dim": 4, "hidden_dim": 32, "n_eval_episodes": 4}
 CURRICULUM = {"curriculum": True, "revolts": [0, 3, 6], "secured": [0, 4, 5]}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
+PARTNERS = {"seat": "all", "partners": "random,greedy", "chance_samples": 0}
 
 
 def small(preset: str, **changes: object) -> TrainConfig:
@@ -57,7 +57,7 @@ def test_every_policy_and_critic_learns(preset: str) -> None:
         assert not torch.equal(old, new), name
 
 
-@pytest.mark.parametrize(("preset", "changes"), [("scratch-mappo", {}), ("scratch-shared", CURRICULUM)])
+@pytest.mark.parametrize(("preset", "changes"), [("scratch-mappo", {}), ("scratch-shared", CURRICULUM), ("scratch-shared", PARTNERS)])
 def test_a_resumed_run_equals_an_uninterrupted_run(preset: str, changes: dict[str, object], tmp_path: Path) -> None:
     config = small(preset, **changes)
     straight, stopped = Learner(config), Learner(config)
@@ -76,6 +76,54 @@ def test_a_resumed_run_equals_an_uninterrupted_run(preset: str, changes: dict[st
     np.testing.assert_array_equal(straight.reward.most, resumed.reward.most)
     np.testing.assert_array_equal(straight.curriculum.win_rates, resumed.curriculum.win_rates)
     assert all(torch.equal(a, b) for a, b in zip(weights(straight), weights(resumed), strict=True))
+
+
+def test_learner_decides_for_its_seat_and_partners_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = small("scratch-shared", **PARTNERS)
+    learner = Learner(config)
+    assert learner.games.partners is not None
+
+    for _ in range(2):
+        learner.train_iteration()
+
+    assert batch.agents_to_act(learner.games.games).tolist() == [0, 1, 2, 3] * 4
+    assert set(learner.games.partners.records["lineup"]) == {0, 1}
+    final = run.train(config, "response")
+    assert load_checkpoint(final).card["training"]["options"]["partners"] == "random,greedy"
+
+
+@pytest.mark.parametrize(
+    ("changes", "option"),
+    [
+        ({"seat": "nero"}, "seat"),
+        ({"partners": ""}, "partners"),
+        ({"seat": ""}, "seat"),
+        ({"chance_samples": 2}, "chance_samples"),
+        ({"num_envs": 2, "minibatch_size": 8}, "seat"),
+    ],
+)
+def test_wrong_partners_are_refused(changes: dict[str, object], option: str) -> None:
+    with pytest.raises(TetrarchiaError, match=option):
+        small("scratch-shared", **PARTNERS | changes)
+
+
+def test_evaluation_with_partners_plays_every_seat_with_every_partner() -> None:
+    config = small("scratch-shared", **PARTNERS | {"n_eval_episodes": 16, "eval_levels": "5300"})
+    network = Learner(config).network
+
+    found = evaluate(network, config)
+
+    agent, first = GreedyNetwork(network), FIRST_SEED
+    borders = []
+    for seat in range(4):
+        for name in ("random", "greedy"):
+            team: list[Agent] = [make_agent(name)] * 4
+            team[seat] = agent
+            summary = win_rates(team, {"5300": Options("5300")}, range(first, first + 2))["5300"]
+            borders.append(summary.borders)
+            first += 2
+    assert found["borders"]["5300"] == pytest.approx(np.mean(borders), abs=1e-3)
 
 
 def test_weight_of_borders_is_annealed() -> None:

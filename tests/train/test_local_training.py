@@ -10,7 +10,9 @@ pytest.importorskip("tensorboard")
 
 from tetrarchia_agents import make_agent  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
+from tetrarchia_agents.rollouts import play_games  # noqa: E402
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
+from tetrarchia_env.agent import Agent  # noqa: E402
 from tetrarchia_env.envs.batched_games import BatchedGames  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.local_view import LocalOptions  # noqa: E402
@@ -20,7 +22,7 @@ from tetrarchia_train import run  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
 from tetrarchia_train.config import TrainConfig, option_words, read_preset  # noqa: E402
 from tetrarchia_train.dagger import collect_local_demonstrations  # noqa: E402
-from tetrarchia_train.evaluation import LocalPolicy, evaluate, greedy_actions  # noqa: E402
+from tetrarchia_train.evaluation import evaluate, greedy_actions  # noqa: E402
 from tetrarchia_train.ppo import Learner, training_reward  # noqa: E402
 from tetrarchia_train.variance_reduction import DICE_STRIDE, ControlVariate  # noqa: E402
 
@@ -116,17 +118,19 @@ def test_control_variate_observes_the_copies_with_their_own_memory() -> None:
 def test_evaluation_observes_what_the_environment_observes() -> None:
     env = tetrarchia_v0.raw_env(level="4211", view_radius=2, last_seen=True, message_tokens=3)
     env.reset(seed=5)
-    games, masks = batch.new_games(Options(level="4211"), [5], LOCAL.message_tokens)
-
-    def choose(obs: np.ndarray, masks: batch.Masks) -> np.ndarray:
-        assert obs[0].tobytes() == env.observe(env.agent_selection)["observation"].tobytes()
-        actions = random_action(masks, chance)
-        env.step(int(actions[0]))
-        return actions
-
     chance = np.random.default_rng(2)
-    batch.play_to_end(games, masks, LocalPolicy(LOCAL, games, choose))
-    assert games.tobytes() == env.position.tobytes()
+
+    class Follower(Agent):
+        needs = "observations"
+
+        def act(self, observations: np.ndarray, masks: batch.Masks, env_ids: np.ndarray, /) -> np.ndarray:
+            assert observations[0].tobytes() == env.observe(env.agent_selection)["observation"].tobytes()
+            actions = random_action(masks, chance)
+            env.step(int(actions[0]))
+            return actions
+
+    [result] = play_games(Options(level="4211"), (Follower(),) * 4, [5], local=LOCAL)
+    assert (result.turns, result.score) == (int(env.position["turn"][0]), env.status()[2])
 
 
 def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,10 +142,11 @@ def test_checkpoint_plays_from_observations_of_the_same_information_only(tmp_pat
     results = evaluate(agent.network, config)
     assert set(results["win_rates"]) == {"last-border"}
     options, seeds = Options(task="last-border"), range(1 << 33, (1 << 33) + config.n_eval_episodes)
+    played = play_games(options, (agent,) * 4, seeds, local=LOCAL)
+    assert np.mean([game.won for game in played]) == results["win_rates"]["last-border"]
+    with pytest.raises(TetrarchiaError):
+        play_games(options, (agent,) * 4, seeds)
     games, masks = batch.new_games(options, seeds, LOCAL.message_tokens)
-    policy = LocalPolicy(LOCAL, games, lambda obs, masks: agent.act(obs, masks, np.arange(len(obs))))
-    batch.play_to_end(games, masks, policy)
-    assert batch.is_won(games).mean() == results["win_rates"]["last-border"]
     for wrong in (games, batch.observe(games)):
         with pytest.raises(TetrarchiaError):
             agent.act(wrong, masks, np.arange(len(games)))

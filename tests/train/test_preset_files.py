@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("yaml")
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_train.config import PRESETS, TrainConfig, read_options, read_preset
+from tetrarchia_train.config import TrainConfig, read_options, read_preset
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefghi", "bcdefghij", strict=True)
@@ -18,7 +18,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (BOMB, r"is not valid YAML: aliases such as \*a are not allowed"),
+        (BOMB, "is not valid YAML: aliases such as *a are not allowed"),
         ("[" * 100_000, "is not valid YAML: it is nested too deeply"),
         ("rules: " + "{a: " * 5_000, "is not valid YAML: it is nested too deeply"),
         ("- " * 5_000, "is not valid YAML: it is nested too deeply"),
@@ -37,13 +37,32 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("node_dim: 4096\nreadout_dim: 4096\nhidden_dim: 4096", "at most 100,000,000 weights"),
         ("encoder_layers: 100000", "encoder_layers must be from 1 to 64"),
         ("x" * 1_000 + ": 1", "unknown training option"),
+        ("learning_rat: 1", "unknown training option 'learning_rat': choose from actions"),
+        ("num_envs: many", "training option num_envs must be an integer from 1 to 1048576; got 'many'"),
+        ("total_timesteps: -5", "training option total_timesteps must be from 1 to"),
+        ("expert_noise: 2", "training option expert_noise must be from 0 to 1; got 2"),
+        ("actions: some", "training option actions must be base or all; got 'some'"),
+        ("levels: ['9999']", "level '9999'"),
+        ("levels: 3.5", "training option levels"),
+        ("levels: []", "training option levels must name at least one level"),
+        ("rules: [dux]", "must be a list of rule sets"),
+        ("rules: [{module: [dux]}]", "unknown argument 'module'"),
+        ("network: deep", "network: kind must be one of gnn, gnn-decoder, mlp; got 'deep'"),
+        ("minibatch_size: 1000", "multiple of minibatch_size"),
+        ("task: last-one", "unknown task 'last-one'"),
+        ("secured: [0, 6]", "secured[1] must be from 0 to 5; got 6"),
+        ("revolts: some", "training option revolts must be numbers separated by commas; got 'some'"),
+        ("curriculum: true", "training option curriculum needs several numbers"),
+        ("[1, 2", "some.yaml is not valid YAML"),
+        ("only text", "some.yaml must be a mapping of options"),
     ],
     ids=lambda value: str(value)[:20],
 )
 def test_invalid_presets_are_refused(text: str, words: str) -> None:
     begun = time.process_time()
-    with pytest.raises(TetrarchiaError, match=words) as refusal:
+    with pytest.raises(TetrarchiaError) as refusal:
         TrainConfig().with_overrides(read_options(text, "some.yaml"))
+    assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 2_000
     assert time.process_time() - begun < 2
@@ -55,8 +74,3 @@ def test_the_error_names_an_unreadable_file(tmp_path: Path) -> None:
     for name, words in (("large.yaml", "larger than 1 MB"), ("bytes.yaml", "utf-8")):
         with pytest.raises(TetrarchiaError, match=rf"{name} cannot be read \(.*{words}"):
             read_preset(str(tmp_path / name))
-
-
-def test_shipped_presets_are_valid() -> None:
-    for preset in PRESETS.glob("*.yaml"):
-        assert isinstance(read_preset(preset.stem), TrainConfig)

@@ -147,19 +147,6 @@ def test_rewards_of_a_lost_game_sum_to_minus_the_initial_potential(shaping_coef:
     np.testing.assert_allclose(paid, -shaping_coef * first, atol=1e-6)
 
 
-def test_training_games_equal_those_of_the_environment() -> None:
-    config = tiny(num_envs=8)
-    ours = make_games(config, training_reward(config))
-    theirs = tetrarchia_v0.sb3_vec_env(8, level=config.level_list("levels"), actions="base")
-    theirs.seed(3)
-
-    assert (ours.begin(range(3, 11)) == theirs.reset()).all()
-    for _ in range(100):
-        actions = ours.masks.argmax(axis=1)
-        play(ours, actions)
-        assert (ours.obs == theirs.step(actions)[0]).all()
-
-
 def test_rule_sets_are_played_in_parallel() -> None:
     rules = [{}, {"modules": ["pirates"]}, {"scenario": "danube_wars"}]
     config = tiny(num_envs=6, n_steps=32, actions="all", rules=rules, levels=["4200", "4311"])

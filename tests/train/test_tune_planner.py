@@ -20,7 +20,6 @@ from tetrarchia_train.tune_planner import (
     play_chunk,
     tune,
     weights_to_toml,
-    with_urgency,
 )
 
 BY_HAND = np.array(load_weights(DEFAULT_WEIGHTS)[0].tolist())
@@ -38,13 +37,6 @@ def synthetic_dataset(true: Floats, positions: int = 20_000) -> Dataset:
 @pytest.mark.parametrize("before", [np.zeros(5), TRUE, -TRUE])
 def test_fit_recovers_the_true_weights(before: Floats) -> None:
     assert fit(synthetic_dataset(TRUE), before, l2=1e-6) == pytest.approx(TRUE, abs=0.15)
-
-
-def test_gradient_is_zero_at_the_fit() -> None:
-    """The gradient of the likelihood is 0 up to the penalty."""
-    data = synthetic_dataset(TRUE, 500)
-    chances = 1 / (1 + np.exp(-data.features @ fit(data, np.zeros(5), l2=1e-9)))
-    assert data.features.T @ (data.won - chances) / 500 == pytest.approx(np.zeros(5), abs=1e-4)
 
 
 def test_penalty_pulls_the_weights_toward_the_prior() -> None:
@@ -65,20 +57,6 @@ def test_weights_stay_bounded_for_separable_outcomes() -> None:
     fitted = fit(Dataset(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
     assert np.isfinite(fitted).all()
     assert counts[[40, 60]] @ fitted == pytest.approx([-3, 3], abs=2)
-
-
-def test_datasets_are_concatenated_in_order() -> None:
-    parts = [Dataset(np.full((size, 3), size, dtype=np.float64), np.full(size, size % 2, dtype=np.float64)) for size in (1, 2, 3)]
-    joined = Dataset.concatenate(iter(parts))
-    assert joined.features[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
-    assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
-
-
-def test_with_urgency_changes_one_weight() -> None:
-    changed = with_urgency(BY_HAND, -0.5)
-    assert {name for name, old, new in zip(FEATURES, BY_HAND, changed, strict=True) if old != new} == {URGENCY}
-    assert changed[list(FEATURES).index(URGENCY)] == -0.5
-    assert BY_HAND[list(FEATURES).index(URGENCY)] == -0.2
 
 
 def test_written_weights_are_read_back(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_agent_plays_until_another_player_decides() -> None:
 
 
 def test_an_answer_contains_actions_of_one_turn() -> None:
-    [received] = answers(FirstLegal(), [60], frozenset(range(4)))
+    [received] = answers(FirstLegal(), [20], frozenset(range(4)))
     game, masks = batch.new_games(OPTIONS, 0)
     for answer in received:
         emperors = set()
@@ -86,8 +86,8 @@ def test_an_answer_contains_actions_of_one_turn() -> None:
             batch.step(game, np.array([action]), masks)
         assert len(emperors) == 1
 
-    assert len(actions(received)) == 60
-    assert len(received) < 60
+    assert len(actions(received)) == 20
+    assert len(received) < 20
     assert max(len(answer.actions) for answer in received) <= MAX_ANSWER_ACTIONS
 
 

@@ -168,3 +168,28 @@ def test_mistakes_and_curve_link_to_positions_and_can_be_hidden(server: Server, 
     assert page.run("document.getElementById('curve')") is None
     assert page.run("['analysis', 'mistakes'].every((id) => document.getElementById(id).hidden)")
     assert page.run(LUCK_LINES) == page.run(MISTAKES) == []
+
+
+def test_own_mistake_can_be_tried_again(server: Server, page: Browser) -> None:
+    path = server.create_room("player 1", "random", "player 1", "random", seed=5)
+    me, rng = server.connect(path), random.Random(2)
+    while me.own_decision()["choices"] and me.received["decision"]["position"] < 60:
+        me.play(rng.choice(me.own_decision()["choices"])["action"])
+    open_page(page, server.origin + path)
+    page.wait_for("!document.getElementById('analysis-button').hidden", TIMEOUT_S)
+    played = saved_replay(server, page).actions
+    page.click("#analysis-button")
+    page.wait_for("document.querySelectorAll('#mistakes .own .try-again').length > 0", TIMEOUT_S)
+    page.click("#mistakes .own .show")
+    page.wait_for(
+        "Number(document.getElementById('count').textContent.split(' /')[0]) < Number(document.getElementById('slider').max)", TIMEOUT_S
+    )
+    before = int(page.run("document.getElementById('slider').value"))
+    page.click("#mistakes .own .try-again")
+    page.wait_for(f"!location.pathname.startsWith('{path}')", TIMEOUT_S)
+    wait_for_choices(page)
+
+    assert saved_replay(server, page).actions == played[:before]
+    assert page.run("document.getElementById('identity').textContent") == "You are Diocletian and Constantius"
+    assert page.run("document.getElementById('decision-title').textContent").startswith(played[before][0].capitalize())
+    assert saved_replay(server, page).seed == 5

@@ -52,6 +52,10 @@ HOLD_KEY = """const key = arguments[0], end = performance.now() + arguments[1];
 MOST_SENT_IN_A_SECOND = "Math.max(0, ...sent.map((time) => sent.filter((other) => other >= time && other < time + 1000).length))"
 
 
+COUNT_SOUNDS = """window.sounds = 0;
+    window.AudioContext = class extends AudioContext { constructor() { super(); window.sounds += 1; } };"""
+
+
 @pytest.fixture
 def watched(page: Browser) -> Iterator[Browser]:
     """Yield a browser whose pages keep their WebSockets in `sockets` and the times of sent messages in `sent`."""
@@ -212,6 +216,40 @@ def test_page_says_who_the_player_is_and_whose_turn_it_is(server: Server, page: 
     wait_for_choices(page)
     assert page.run("document.getElementById('identity').textContent") == "You are Galerius"
     assert "Your turn" in page.run("document.title")
+
+
+def test_sound_is_played_once_when_the_turn_begins(server: Server, page: Browser) -> None:
+    script = page.command("Page.addScriptToEvaluateOnNewDocument", source=COUNT_SOUNDS)["identifier"]
+    open_page(page, server.origin + server.create_room("player 1", *["random"] * 3, seed=5))
+    play_until(page, "end")
+    assert page.run("sounds") == 0  # it is off by default
+    page.click("#settings-menu summary")
+    page.click("#sound")
+    page.press("Escape")
+    click_choice(page, next(choice for choice in wait_for_choices(page) if choice["action"].startswith("move")))
+    wait_for_choices(page)
+    assert page.run("sounds") == 0  # the turn continues
+
+    click_choice(page, {"action": "end"})
+    wait_for_choices(page)  # after the turns of the three agents
+    assert page.run("sounds") == 1
+    click_choice(page, wait_for_choices(page)[-1])
+    assert page.run("sounds") == 1
+    page.open(page.run("location.href"))
+    assert page.run("document.getElementById('sound').checked")  # the browser remembers it
+    page.command("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def test_task_is_chosen_in_the_lobby(server: Server, page: Browser) -> None:
+    open_page(page, f"{server.origin}/")
+    page.run("(document.getElementById('task').value = 'last-two', document.getElementById('task').dispatchEvent(new Event('change')))")
+    assert page.run("document.getElementById('digit-0').disabled && document.getElementById('scenario').disabled")
+    page.click("#start")
+    page.wait_for("location.pathname.startsWith('/seat/')", TIMEOUT_S)
+    click_choice(page, wait_for_choices(page)[0])
+
+    assert saved_replay(server, page).options.task == "last-two"
+    assert page.run("document.querySelectorAll('#pieces .secured').length") == 4
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -293,6 +293,8 @@ def test_game_is_kept_for_research_if_all_players_agree(tmp_path: Path) -> None:
         ({"emperors": [ME] * 3}, "invalid message"),
         ({"emperors": [ME] * 4, "level": "9999"}, "level"),
         ({"emperors": [ME] * 4, "scenario": "atlantis"}, "scenario"),
+        ({"emperors": [ME] * 4, "task": "atlantis"}, "task"),
+        ({"emperors": [ME] * 4, "task": "last-two", "level": "4200"}, "task"),
         ({"emperors": [ME] * 4, "snapshot": {"turn": 1}}, "snapshot"),
         ({"emperors": [ME] * 4, "more": 1}, "unknown field"),
     ],
@@ -301,6 +303,19 @@ def test_invalid_setup_is_refused(server: Server, setup: object, message: str) -
     with pytest.raises(RefusedRequestError, match=message):
         server.post(setup)
     assert server.manager.rooms == {}
+
+
+def test_room_with_a_task_survives_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        me = server.connect(server.create_room(*[ME] * 4, task="last-two", seed=3))
+        me.play(me.own_decision()["choices"][0]["action"])
+        [before] = server.manager.rooms.values()
+    with serving(tmp_path) as server:
+        [after] = server.manager.rooms.values()
+
+    assert after.game.options.task == "last-two"
+    assert after.game.snapshot() == before.game.snapshot()
+    assert list(after.game.snapshot()["tokens"].values()).count("revolt") == 0
 
 
 def test_number_of_rooms_is_limited_and_expired_rooms_are_removed(tmp_path: Path) -> None:

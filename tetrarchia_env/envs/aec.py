@@ -171,7 +171,7 @@ class TetrarchiaAEC(BaseEnv, AECEnv):
     def _sync_agents(self) -> None:
         """Update agent selection, terminations, truncations and infos from the game."""
         status = to_act, outcome, *_ = self.status()
-        self.agent_selection = EMPERORS[to_act if self.partners is None else self.partners.seat]
+        self.agent_selection = EMPERORS[to_act if self.partners is None else self.partners.seats[0]]
         self.terminations = dict.fromkeys(self.possible_agents, outcome not in (RUNNING, TRUNCATED))
         self.truncations = dict.fromkeys(self.possible_agents, bool(outcome == TRUNCATED))
         info = info_of(status)

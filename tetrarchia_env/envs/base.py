@@ -97,7 +97,7 @@ class BaseEnv(GameState):
     def _play_partners(self, paid: Any) -> tuple[bool, Any]:
         """Let the partners decide until the learner must decide or the game is over; add the rewards to `paid`, as `play` does."""
         is_over = bool(self.position["phase"][0] == OVER)
-        while self.partners is not None and not is_over and self.status()[0] != self.partners.seat:
+        while self.partners is not None and not is_over and self.status()[0] != self.partners.seats[0]:
             self.auto_render()
             [action] = self.partners.act(self.position, self.masks, ROW_0, lambda _: self.observed_by(self.status()[0])[np.newaxis])
             is_over = self._play_one(int(action))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tetrarchia_env import batch
 from tetrarchia_env.batch import Games, Masks, Rows, SetUps, begin_game, draw_lineup, set_ups
 from tetrarchia_env.board import EMPERORS
-from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, need_all_actions, records_from_bytes
+from tetrarchia_env.checks import SingleThreadGuard, check_limits, check_records, records_from_bytes
 from tetrarchia_env.engine._jit import jit
 from tetrarchia_env.engine.actions import ACTIONS, BASE_ACTIONS, END
 from tetrarchia_env.engine.dice import draw, next_rng, rng_states
@@ -96,7 +96,8 @@ class BatchedGames:
         local: the arguments of local information (R14)
         render_mode: `None`, "ansi", "rgb_array" or "svg"
         illegal: "raise", "ignore" or "lose"
-        seat: as for `tetrarchia_env.env`; a step is then a decision of this Emperor
+        seat: as for `tetrarchia_env.env`, or several, which are assigned to the environments in turn; a step is then a decision of
+            this Emperor
         partners: as for `tetrarchia_env.env`
 
     Attributes:
@@ -120,7 +121,7 @@ class BatchedGames:
         local: LocalOptions = FULL_INFORMATION,
         render_mode: str | None = None,
         illegal: str = "raise",
-        seat: str | None = None,
+        seat: str | Sequence[str] | None = None,
         partners: PartnersArgument | None = None,
     ) -> None:
         self.options = list(options)
@@ -143,7 +144,6 @@ class BatchedGames:
         self.thread_guard = SingleThreadGuard()  # held during step and reset
         self._ignored = np.zeros(num_envs, dtype=np.int64)  # illegal actions of the running games
         self._none = np.zeros(num_envs, dtype=np.bool_)
-        self._seat = -1 if self.partners is None else self.partners.seat
         self._lineups = np.zeros(num_envs, dtype=np.int64)  # the partners drawn for the running games
         self._rows = np.arange(num_envs)
         self._final_obs, *obs = (np.zeros((num_envs, local.size), dtype=np.float32) for _ in range(3))
@@ -250,11 +250,12 @@ class BatchedGames:
             return amounts
         if self.rewards is not None:
             self.rewards += amounts
-        return amounts.mean(axis=1) if self._seat < 0 else amounts[:, self._seat]
+        own: NDArray[np.float64] = amounts.mean(axis=1) if self.partners is None else amounts[self._rows, self.partners.seats]
+        return own
 
     def _play_partners(self, rows: Rows, *, pays: bool = False) -> None:
         """Let the partners decide in these rows until the learner must decide or the game is over; pay the learner if `pays`."""
-        while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self._seat)):
+        while self.partners is not None and len(rows := waiting_for_partner(self.games, rows, self.partners.seats)):
             actions = self.partners.act(self.games[rows], self.masks[rows], rows, self._observed_by_partners)
             if self.local:
                 self.local.say(self.games, rows, actions)
@@ -326,7 +327,7 @@ class BatchedGames:
             arrays["local"] = self.local.records
         if self.local and self.local.message_tokens:
             arrays["messages"] = self.local.messages
-        return {name: _bytes(array).copy() for name, array in arrays.items()}
+        return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
 
     def set_state(self, state: Mapping[str, NDArray[np.uint8]]) -> None:
         """Continue from a state; raise TetrarchiaError, and change nothing, if it does not hold running games."""
@@ -335,14 +336,14 @@ class BatchedGames:
         check_limits(episodes, EPISODE_RANGES, "episodes")
         if batch.is_over(games).any():
             raise TetrarchiaError("games: one of them is over")
-        if self.masks.shape[1] < ACTIONS and need_all_actions(games).any():
+        if self.masks.shape[1] < ACTIONS and any(options_of(game).needs_all_actions for game in games):
             raise TetrarchiaError("games: one of them needs actions that actions='base' does not include")
         records = None
         if self.partners is not None:
             records = records_from_bytes(state.get("partners"), PARTNER, len(self.games), "partners")
             check_limits(records, {"lineup": (0, max(self.partners.lineups, 1) - 1), "decisions": COUNT}, "partners")
-            if (batch.agents_to_act(games) != self._seat).any():
-                raise TetrarchiaError(f"games: one of them does not wait for a decision of {EMPERORS[self._seat]}")
+            if (batch.agents_to_act(games) != self.partners.seats).any():
+                raise TetrarchiaError("games: one of them does not wait for a decision of the learner")
         memory = None
         if self.local and self.local.last_seen:
             memory = records_from_bytes(state.get("local"), LOCAL, len(self.games), "local")
@@ -373,7 +374,7 @@ class BatchedGames:
     def _encode(self, rows: Rows, obs: Floats) -> NDArray[np.int64]:
         """Write the observations of the Emperors to act, or of the seat, in these rows; return the Emperors to act in all games."""
         to_act = batch.agents_to_act(self.games)
-        viewers = to_act if self._seat < 0 else np.full_like(to_act, self._seat)
+        viewers = to_act if self.partners is None else self.partners.seats
         if self.local:
             self.local.encode(self.games, rows, viewers, obs)
         else:
@@ -387,9 +388,10 @@ def state_dtypes(local: LocalOptions) -> dict[str, np.dtype[Any]]:
     return STATE | memory | messages
 
 
-def rule_sets(rules: Sequence[Mapping[str, Any]] | None, **arguments: Any) -> list[Options]:
-    """Return the options of each set of rules, which override the arguments."""
-    return [Options.of(**{**arguments, **rule}) for rule in ([{}] if rules is None else rules)]
+def rule_sets(rules: Sequence[Mapping[str, Any]] | None, *arguments: Any) -> list[Options]:
+    """Return the options of each set of rules, which override the arguments: values of all fields of `Options`, in their order."""
+    defaults = dict(zip(Options.__dataclass_fields__, arguments, strict=True))
+    return [Options.of(**{**defaults, **rule}) for rule in ([{}] if rules is None else rules)]
 
 
 def _check_num_envs(num_envs: object, rules: int) -> None:
@@ -408,10 +410,6 @@ def _num_actions(actions: str, rules: Sequence[Options], local: LocalOptions) ->
     if actions == "base" and local.message_tokens:
         raise TetrarchiaError(f"actions='base' does not include messages; got message_tokens={local.message_tokens}")
     return BASE_ACTIONS if actions == "base" else local.actions
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return array.view(np.uint8).reshape(len(array), -1)
 
 
 @jit
@@ -459,11 +457,11 @@ def play_step(games: Games, actions: NDArray[np.int64], episodes: Views, masks: 
 
 
 @jit
-def waiting_for_partner(games: Games, rows: Rows, seat: int) -> Rows:
-    """Return the rows in which an Emperor other than `seat` decides."""
+def waiting_for_partner(games: Games, rows: Rows, seats: NDArray[np.int64]) -> Rows:
+    """Return the rows in which another Emperor than the learner's decides."""
     waiting, number = np.empty_like(rows), 0
     for i in rows:
-        if games[i].phase != OVER and agent_to_act(games[i]) != seat:
+        if games[i].phase != OVER and agent_to_act(games[i]) != seats[i]:
             waiting[number] = i
             number += 1
     return waiting[:number]

@@ -129,7 +129,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
             if self.rewards is not None:
                 self.rewards[:] = paid
             if isinstance(paid, np.ndarray):
-                paid = paid.mean() if self.partners is None else paid[self.partners.seat]
+                paid = paid.mean() if self.partners is None else paid[self.partners.seats[0]]
             obs, info = self._observe(illegal_action=int(not is_legal))
             self.auto_render()
             return obs, float(paid), info["outcome"] not in (RUNNING, TRUNCATED), bool(info["outcome"] == TRUNCATED), info
@@ -149,7 +149,7 @@ class TetrarchiaEnv(BaseEnv, gymnasium.Env[Obs, np.int64]):
     def _observe(self, illegal_action: int = 0) -> tuple[Obs, dict[str, Any]]:
         """Return the observation of the Emperor to act, and the info."""
         status, mask = self.status(), self._legal()
-        obs = self.observed_by(status[0] if self.partners is None else self.partners.seat)
+        obs = self.observed_by(status[0] if self.partners is None else self.partners.seats[0])
         rewards = None if self.rewards is None else self.rewards.copy()
         numbers = [np.int64(number) for number in status]  # with a dtype: TorchRL makes its specs from it
         if self.mask_in == "info":

@@ -50,20 +50,23 @@ class Partners:
     """The agents of all Emperors except the learner's, in each of several environments.
 
     Args:
-        seat: the learner's Emperor
+        seat: the learner's Emperor; several are assigned to the environments in turn
         partners: an agent for all other seats, a dict of agents by seat, or a list of these from which one is drawn per game
         num_envs: the number of environments
 
     Attributes:
-        seat: the index of the learner's Emperor
+        seats: the index of the learner's Emperor in each environment
         lineups: the length of the list to draw from; 0 if `partners` is not a list
         records: the state of each environment, records of `PARTNER`
     """
 
-    def __init__(self, seat: str, partners: PartnersArgument, num_envs: int) -> None:
-        if seat not in EMPERORS:
+    def __init__(self, seat: str | Sequence[str], partners: PartnersArgument, num_envs: int) -> None:
+        names: list[Any] = list(seat) if isinstance(seat, list | tuple) else [seat]
+        if not names or any(name not in EMPERORS for name in names):
             raise TetrarchiaError(f"seat must be one of {', '.join(EMPERORS)}; got {truncate_repr(seat)}")
-        self.seat = EMPERORS.index(seat)
+        if len(names) > num_envs:
+            raise TetrarchiaError(f"seat: {len(names)} seats need at least as many environments; got {num_envs}")
+        self.seats = np.resize([EMPERORS.index(name) for name in names], num_envs)
         is_list = isinstance(partners, Sequence) and not isinstance(partners, str)
         entries = list(partners) if is_list else [partners]  # type: ignore[arg-type]  # a sequence, as checked
         if not entries:
@@ -73,7 +76,7 @@ class Partners:
         self._agent_of = np.full((len(entries), len(EMPERORS)), -1)  # the agent of each Emperor in each line-up
         numbers: dict[object, int] = {}  # of agents by name or identity
         for row, entry in enumerate(entries):
-            for other, agent in _by_seat(seat, entry).items():
+            for other, agent in _by_seat(names, entry).items():
                 key = agent if isinstance(agent, str) else id(agent)
                 if key not in numbers:
                     numbers[key] = len(self._agents)
@@ -112,7 +115,8 @@ class Partners:
             observe: returns the observation of the Emperor to act in some environments
         """
         if masks.shape[1] < ACTIONS:
-            masks = np.pad(masks, ((0, 0), (0, ACTIONS - masks.shape[1])))
+            base, masks = masks, np.zeros((len(masks), ACTIONS), dtype=masks.dtype)
+            masks[:, : base.shape[1]] = base
         records = self.records[rows]
         rngs = agent_rngs(records["stream"], records["decisions"])
         numbers = self._agent_of[records["lineup"], agents_to_act(games)]
@@ -132,12 +136,11 @@ class Partners:
         """Raise TetrarchiaError if this many games in a row ended before the learner's first decision, to avoid an endless loop."""
         if games_begun >= MAX_GAMES_WITHOUT_DECISION:
             raise TetrarchiaError(
-                f"seat: {games_begun} games in a row ended before the first decision of {EMPERORS[self.seat]}: use a larger max_turns or "
-                "other partners"
+                f"seat: {games_begun} games in a row ended before the learner's first decision: use a larger max_turns or other partners"
             )
 
 
-def make_partners(seat: str | None, partners: PartnersArgument | None, num_envs: int = 1) -> Partners | None:
+def make_partners(seat: str | Sequence[str] | None, partners: PartnersArgument | None, num_envs: int = 1) -> Partners | None:
     """Return the partners of a learner, or `None` if neither argument is given."""
     if (seat is None) != (partners is None):
         given, missing = ("seat", "partners") if partners is None else ("partners", "seat")
@@ -145,9 +148,9 @@ def make_partners(seat: str | None, partners: PartnersArgument | None, num_envs:
     return None if seat is None or partners is None else Partners(seat, partners, num_envs)
 
 
-def _by_seat(seat: str, entry: Any) -> Mapping[str, str | Agent]:
-    """Return a line-up as a dict of agents by seat."""
-    others = [emperor for emperor in EMPERORS if emperor != seat]
+def _by_seat(seats: Sequence[str], entry: Any) -> Mapping[str, str | Agent]:
+    """Return a line-up as a dict of agents by seat, for all Emperors who are not always the learner's."""
+    others = [emperor for emperor in EMPERORS if set(seats) != {emperor}]
     if not isinstance(entry, Mapping):
         return dict.fromkeys(others, entry)
     if set(entry) != set(others):

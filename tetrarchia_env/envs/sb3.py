@@ -57,6 +57,13 @@ class TetrarchiaVecEnv(VecEnv):
         illegal: the effect of an illegal action: "raise", "ignore" (no effect; the 1000th of a game truncates it) or "lose"
         seed: environment i begins with seed + i; `None` draws random seeds
         copy: return copies; otherwise an observation is valid until the step after the next
+
+    Raises:
+        TetrarchiaError: an argument has a value that is not allowed.
+
+    >>> envs = TetrarchiaVecEnv(64, seed=0, level="4200", actions="base")
+    >>> envs.reset().shape, envs.action_masks().shape
+    ((64, 1344), (64, 109))
     """
 
     def __init__(
@@ -91,18 +98,7 @@ class TetrarchiaVecEnv(VecEnv):
     ) -> None:
         self.batched = BatchedGames(
             num_envs,
-            rule_sets(
-                rules,
-                level=level,
-                variants=variants,
-                modules=modules,
-                scenario=scenario,
-                fixed_setup=fixed_setup,
-                revolts=revolts,
-                secured=secured,
-                task=task,
-                max_turns=max_turns,
-            ),
+            rule_sets(rules, level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
             actions=actions,
             initial_states=initial_states,
             initial_state_share=initial_state_share,

@@ -100,18 +100,7 @@ class TetrarchiaVector(VectorEnv):
     ) -> None:
         self.batched = BatchedGames(
             num_envs,
-            rule_sets(
-                rules,
-                level=level,
-                variants=variants,
-                modules=modules,
-                scenario=scenario,
-                fixed_setup=fixed_setup,
-                revolts=revolts,
-                secured=secured,
-                task=task,
-                max_turns=max_turns,
-            ),
+            rule_sets(rules, level, variants, modules, scenario, fixed_setup, max_turns, revolts, secured, task),
             actions=actions,
             initial_states=initial_states,
             initial_state_share=initial_state_share,
@@ -205,20 +194,19 @@ class TetrarchiaVector(VectorEnv):
 
     def _seeds(self, seed: Seed) -> NDArray[np.uint64]:
         """Return a seed for each game; a missing one is drawn from `np_random`."""
-        given = self._listed(seed)
+        given: list[Any] = [None] * self.num_envs
+        if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim):
+            given = list(seed)
+            if len(given) != self.num_envs:
+                raise TetrarchiaError(f"seed must be one number or {self.num_envs} numbers; got {len(given)} numbers")
+        elif seed is not None:
+            given = [checked_seed(seed) + i for i in range(self.num_envs)]
         if None in given:
             drawn = self.np_random.integers(2**63, size=self.num_envs)
             return batch.seed_array([int(other) if one is None else one for one, other in zip(given, drawn, strict=True)])
         seeds = batch.seed_array(given)
         super().reset(seed=int(seeds[0]))
         return seeds
-
-    def _listed(self, seed: Seed) -> Sequence[Any]:
-        if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim):
-            if len(seed) != self.num_envs:
-                raise TetrarchiaError(f"seed must be one number or {self.num_envs} numbers; got {len(seed)} numbers")
-            return list(seed)
-        return [None] * self.num_envs if seed is None else [checked_seed(seed) + i for i in range(self.num_envs)]
 
     def _obs(self, masks: batch.Masks) -> Obs:
         obs = self.batched.obs.copy() if self.copy else self.batched.obs

@@ -83,7 +83,7 @@ def _describe_defence(before: GameRecord, game: GameRecord, dice: list[int]) -> 
 def _describe_step(before: GameRecord, game: GameRecord, was_rolled: bool) -> Lines:
     """R8.2, R8.3: describe how an army enters a space, or why it stays."""
     army = before.march[0]
-    name, goal = army_name(before, army), BOARD.names[_next_space(before, army)]
+    name, goal = army_name(before, army), BOARD.names[NEXT_STEP[before.army_origin[army_on(before, army)], army]]
     if armies(game) & BIT[army] == 0:
         yield f"{does(name, 'enter')} {goal}"
         yield from glory_and_losses(before, game)
@@ -91,10 +91,6 @@ def _describe_step(before: GameRecord, game: GameRecord, was_rolled: bool) -> Li
         yield f"{name} {'do' if is_many(name) else 'does'} not find a way from {BOARD.names[army]} to {goal}"
     else:
         yield f"{does(name, 'wait')} behind another army"
-
-
-def _next_space(game: GameRecord, army: int) -> int:
-    return int(NEXT_STEP[game.army_origin[army_on(game, army)], army])
 
 
 def _is_attack(before: GameRecord) -> bool:

@@ -176,18 +176,14 @@ def _replay(playing: Games, action: int, mask: Mask, dice: list[str]) -> Iterato
     yield list(_DECISIONS[before.phase](before, game, action))
     before = fast_view(repeat(playing))
     while advance_to_decision(game, mask, 1):
-        _note_dice(before, dice)
+        if before.phase == BARBARIAN:
+            dice.clear()
+        elif before.phase == STRIKE:
+            dice.append(province_dice(before.foe))
         yield list(_PIECES[before.phase](before, game))
         before = fast_view(repeat(playing))
     if game.phase == OVER:
         yield [_ending(game), *_titles(game)]
-
-
-def _note_dice(before: GameRecord, dice: list[str]) -> None:
-    if before.phase == BARBARIAN:
-        dice.clear()
-    elif before.phase == STRIKE:
-        dice.append(province_dice(before.foe))
 
 
 def _ending(game: GameRecord) -> str:

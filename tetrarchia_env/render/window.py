@@ -112,10 +112,11 @@ class Window:
     def _paint(self) -> None:
         """Draw the picture in the middle, as large as it fits."""
         assert self._picture is not None
-        transform, surface = optional("pygame").transform, self._pane.get_surface()
+        pygame, surface = optional("pygame"), self._pane.get_surface()
         height, width = self._picture.shape[:2]
         scale = min(surface.get_width() / width, surface.get_height() / height)
-        picture = transform.smoothscale(_surface(self._picture), (max(int(width * scale), 1), max(int(height * scale), 1)))
+        drawn = pygame.image.frombuffer(np.ascontiguousarray(self._picture), (width, height), "RGB")
+        picture = pygame.transform.smoothscale(drawn, (max(int(width * scale), 1), max(int(height * scale), 1)))
         surface.fill(theme.PAPER)
         surface.blit(picture, picture.get_rect(center=surface.get_rect().center))
         self._pane.flip()
@@ -129,7 +130,9 @@ def _new_pane(pixels: Pixels) -> Any:
         raise TetrarchiaError("a window needs pygame-ce instead of pygame: pip uninstall pygame, then pip install pygame-ce")
     try:
         pygame.display.init()
-        return pygame.Window(NAME, _first_size(pixels, pygame.display.get_desktop_sizes()[0]), resizable=True)
+        (height, width), desktop = pixels.shape[:2], pygame.display.get_desktop_sizes()[0]
+        scale = min(1.0, MARGIN * desktop[0] / width, MARGIN * desktop[1] / height)
+        return pygame.Window(NAME, (int(width * scale), int(height * scale)), resizable=True)
     except pygame.error as error:
         raise TetrarchiaError(f"no window can be opened: {error}") from None
 
@@ -145,17 +148,6 @@ def check_display() -> None:
         raise TetrarchiaError(
             "a window needs a display and this machine has none: choose another way to render, or set SDL_VIDEODRIVER=dummy"
         )
-
-
-def _first_size(pixels: Pixels, desktop: tuple[int, int]) -> tuple[int, int]:
-    height, width = pixels.shape[:2]
-    scale = min(1.0, MARGIN * desktop[0] / width, MARGIN * desktop[1] / height)
-    return int(width * scale), int(height * scale)
-
-
-def _surface(pixels: Pixels) -> Any:
-    height, width = pixels.shape[:2]
-    return optional("pygame").image.frombuffer(np.ascontiguousarray(pixels), (width, height), "RGB")
 
 
 def _key_name(event: Any) -> str:

@@ -26,10 +26,10 @@ from torch import Tensor
 from tetrarchia_agents.cards import layout_digest
 from tetrarchia_agents.network import make_network
 from tetrarchia_env.envs.batched_games import state_dtypes
+from tetrarchia_env.envs.partners import PARTNER
 from tetrarchia_env.envs.rewards import BordersReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, file_lock, latest_dir, remove_drafts
-from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.schema import UNBOUNDED, sanitize_line, validate
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.curriculum import KINDS, MAX_COUNT
@@ -128,8 +128,8 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
         weights = _read_tensors(saved / WEIGHTS_FILE, shapes)
         common = counters, weights, _read_tensors(saved / OPTIMIZER_FILE, moments, all_needed=False)
         num_envs = config.for_rank(0).num_envs
-        local = config.network_config.local
-        parts = [_read_learner_arrays(saved / ARRAYS_FILE.format(number), num_envs, local) for number in range(config.processes)]
+        records = state_dtypes(config.network_config.local) | ({"partners": PARTNER} if config.seat else {})
+        parts = [_read_learner_arrays(saved / ARRAYS_FILE.format(number), records, num_envs) for number in range(config.processes)]
     counters, weights, optimizer_state = broadcast(common)
     arrays = scatter(parts)
 
@@ -202,8 +202,8 @@ def _read_tensors(path: Path, shapes: Shapes, *, all_needed: bool = True) -> Ten
     return tensors
 
 
-def _read_learner_arrays(path: Path, num_envs: int, local: LocalOptions) -> dict[str, NDArray[Any]]:
-    kinds = {ENV_PREFIX + name: ArrayKind(np.uint8, (num_envs, kind.itemsize)) for name, kind in state_dtypes(local).items()}
+def _read_learner_arrays(path: Path, records: Mapping[str, np.dtype[Any]], num_envs: int) -> dict[str, NDArray[Any]]:
+    kinds = {ENV_PREFIX + name: ArrayKind(np.uint8, (num_envs, kind.itemsize)) for name, kind in records.items()}
     kinds["torch"] = ArrayKind(np.uint8, (len(torch.get_rng_state()),))
     kinds["episode_starts"] = ArrayKind(np.bool_, (num_envs,))
     kinds["most_borders"] = ArrayKind(np.int64, (num_envs,))

@@ -93,6 +93,12 @@ class TrainOptions:
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
+    seat: Annotated[
+        str, _games("Emperor of the learner, or `all`: each in turn over the environments; --partners play the others.", show_default=False)
+    ] = ""
+    partners: Annotated[
+        str, _games("Agents of the other Emperors with --seat; each game draws one.", metavar="A,B,C", show_default=False)
+    ] = ""
     actions: Annotated[
         Literal["base", "all"], _games("Action ids of the network: those of the base game, or all (for variants and modules).")
     ] = "base"
@@ -217,6 +223,7 @@ class TrainConfig(TrainOptions):
                 f"training option rounds needs an init_checkpoint and an expert such as {SEARCH_EXPERT}candidates=8; "
                 f"got {self.init_checkpoint!r} and {self.expert!r}"
             )
+        self._check_partners()
         self._check_rules()
         if self.message_tokens and self.actions == "base":
             raise TetrarchiaError(f"training option message_tokens needs actions=all; got {self.message_tokens} and actions=base")
@@ -226,6 +233,21 @@ class TrainConfig(TrainOptions):
                 f"got view_radius={self.view_radius}, {self.rounds} rounds and demonstrations {self.demonstrations!r}"
             )
         self.network_config  # noqa: B018 - validates its own values
+
+    def _check_partners(self) -> None:
+        from tetrarchia_env.board import EMPERORS
+
+        if self.seat not in ("", "all", *EMPERORS):
+            raise TetrarchiaError(f"training option seat must be all or one of {', '.join(EMPERORS)}; got {truncate_repr(self.seat)}")
+        if bool(self.seat) != bool(self.partners):
+            raise TetrarchiaError("training options: seat and partners must be given together")
+        if len(self.seats) > self.num_envs // self.processes:
+            raise TetrarchiaError(f"training option seat=all needs at least {len(self.seats)} environments per process")
+        if self.seat and self.chance_samples:
+            raise TetrarchiaError(
+                "training option chance_samples must be 0 with partners: dice cannot be rolled again without their decisions; "
+                f"got {self.chance_samples}"
+            )
 
     def _check_rules(self) -> None:
         from tetrarchia_env.options import Options
@@ -267,6 +289,18 @@ class TrainConfig(TrainOptions):
         counts = {"revolts": self.count_list("revolts"), "secured": self.count_list("secured")}
         head_start = {name: values for name, values in counts.items() if values != [DEFAULT_COUNTS[name]]}
         return [rule_set if "scenario" in rule_set else head_start | rule_set for rule_set in self.rules]
+
+    @property
+    def seats(self) -> list[str]:
+        """The Emperors of the learner, assigned to the environments in turn; empty if it plays all of them in each game."""
+        from tetrarchia_env.board import EMPERORS
+
+        return list(EMPERORS) if self.seat == "all" else [self.seat] if self.seat else []
+
+    @property
+    def partner_list(self) -> list[str]:
+        """The names of the partners, one of which is drawn per game."""
+        return self.partners.split(",") if self.partners else []
 
     def count_list(self, name: str) -> list[int]:
         """Return the numbers of the option `revolts` or `secured`.

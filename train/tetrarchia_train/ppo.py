@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from tetrarchia_agents import make_agent
 from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import Network, log_probabilities, make_network
 from tetrarchia_agents.values import GAMMA, shaped_reward
@@ -264,7 +265,7 @@ def make_games(config: TrainConfig, reward: ShapedReward | BordersReward) -> Bat
     """Create the games of one process, divided among the rule sets.
 
     Raises:
-        TetrarchiaError: If a rollout does not fit into the memory of this machine.
+        TetrarchiaError: If a rollout does not fit into the memory of this machine, or a partner cannot be made.
     """
     actions = config.network_config.actions
     local = config.network_config.local
@@ -274,7 +275,10 @@ def make_games(config: TrainConfig, reward: ShapedReward | BordersReward) -> Bat
     if needed > memory:
         raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, more than this machine has")
     options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
-    return BatchedGames(config.num_envs, options, reward=reward, actions=config.actions, local=local)
+    partners = [make_agent(name) for name in config.partner_list]
+    return BatchedGames(
+        config.num_envs, options, reward=reward, actions=config.actions, local=local, seat=config.seats or None, partners=partners or None
+    )
 
 
 def training_reward(config: TrainConfig) -> ShapedReward | BordersReward:

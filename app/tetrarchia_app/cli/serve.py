@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tetrarchia_app.cli.arguments import LEVEL_DIGITS, LEVELS, MODULES, SCENARIOS, VARIANTS, AllowFullInformation, LastSeen, ViewRadius
+from tetrarchia_app.cli.arguments import (
+    LEVEL_DIGITS,
+    LEVELS,
+    MODULES,
+    SCENARIOS,
+    TASKS,
+    VARIANTS,
+    AllowFullInformation,
+    LastSeen,
+    ViewRadius,
+)
 from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -207,7 +217,7 @@ def lobby_data(manager: "RoomManager") -> dict[str, Any]:
     services = manager.services
     agents = [{"name": name, "about": spec.description, "base_only": spec.base_only} for name, spec in services.agents.items()]
     return {
-        "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "agents": agents,
-        "needs_all_actions": needs_all_actions,
+        "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "tasks": TASKS,
+        "agents": agents, "needs_all_actions": needs_all_actions,
         "coach": services.coach is not None, "study": services.keep_game is not None,
     }  # fmt: skip

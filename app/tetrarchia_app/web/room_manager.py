@@ -84,6 +84,7 @@ class RoomSetup(Struct, forbid_unknown_fields=True):
     variants: Annotated[list[Text], Meta(max_length=8)] = []
     modules: Annotated[list[Text], Meta(max_length=8)] = []
     scenario: Text | None = None
+    task: Text | None = None  # a named set-up instead of a level or a scenario
     fixed_setup: bool = False
     view_radius: int | None = None
     last_seen: bool = False
@@ -126,7 +127,7 @@ def start_game(setup: RoomSetup, local: LocalOptions = FULL_INFORMATION) -> Game
             pass  # checks every action
         game = Game.from_replay(replay, setup.position)
     else:
-        options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup)
+        options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup, task=setup.task)
         if setup.view_radius is not None:
             local = LocalOptions(setup.view_radius, setup.last_seen)
         game = Game.from_options(options, setup.seed, local=local)

@@ -10,7 +10,6 @@ import json
 import logging
 import re
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator
@@ -54,7 +53,6 @@ from tetrarchia_env.schema import sanitize_line
 
 MAX_SETUP_BYTES = 2_000_000  # a request to create a room may contain a replay
 CLEANUP_INTERVAL_S = 30.0
-SWITCH_INTERVAL_S = 0.0005  # after each system call, the server waits this long for the GIL if an agent's thread runs Python code
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
@@ -154,7 +152,6 @@ def run(
         threading.Timer(0.5, webbrowser.open, [url]).start()
     server = uvicorn.Server(uvicorn_config(create_app(manager, lobby_data, policy)))
     gc.freeze()  # a collection of everything imported would pause all rooms for a tenth of a second
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
     server.run(sockets=[bound])
 
 

@@ -27,7 +27,7 @@ from tetrarchia_env.local_view import LocalOptions, LocalViews
 MAX_BATCH = 256  # games per pass of a batched agent
 GATHER_S = 0.01  # a batched agent with several games waits this long for more: a pass over sixteen takes as long as over one
 MAX_ANSWER_ACTIONS = 8  # in one answer: the server needs about 2 ms to play and show them
-MAX_ANSWER_DELAY_S = 0.25  # an action of a slow agent does not wait longer for the rest of the turn
+MAX_ANSWER_DELAY_S = 0.5  # an action of a slow agent does not wait longer for the rest of the turn; pages pause 0.7 s per event
 DELIVERY_SLICE_S = 0.002  # the server delivers agents' answers this long before it serves other events
 MAX_POSTPONEMENTS = 50  # of a slice, in a row, in favour of players
 
@@ -141,7 +141,8 @@ class _AgentThreads:
                 answers = _decide(agent, requests) if requests else []
             except Exception as error:  # an agent may raise anything; its thread must keep serving other rooms
                 answers = [request.answer(error) for request in requests]
-            self._deliveries.put([(request, answer) for request, answer in zip(requests, answers, strict=True) if answer is not None])
+            if answered := [(request, answer) for request, answer in zip(requests, answers, strict=True) if answer is not None]:
+                self._deliveries.put(answered)
             for request, answer in zip(requests, answers, strict=True):
                 if answer is None or answer.continues:
                     waiting.put(request)
@@ -201,7 +202,7 @@ class Deliveries:
     def _receive(self, answers: Sequence[tuple[Request, Answer]]) -> None:
         is_scheduled = bool(self._waiting)
         self._waiting.extend(answers)
-        if self._waiting and not is_scheduled:
+        if not is_scheduled:
             self._schedule()
 
     def _schedule(self) -> None:

@@ -41,11 +41,11 @@ function addLevelDigits() {
   });
 }
 
-function addScenarios() {
-  for (const [name, about] of Object.entries(pageData.scenarios)) {
-    byId("scenario").append(element("option", {value: name, text: `${name.replaceAll("_", " ")}: ${about}`}));
+function addOptions(id, options) {
+  for (const [name, about] of Object.entries(options)) {
+    byId(id).append(element("option", {value: name, text: `${name.replaceAll("_", " ")}: ${about}`}));
   }
-  byId("scenario").addEventListener("change", refresh);
+  byId(id).addEventListener("change", refresh);
 }
 
 function addChecks(id, options) {
@@ -86,13 +86,15 @@ function updateAgents() {
 
 function refresh() {
   updateAgents();
-  const scenario = byId("scenario").value, seats = chosenSeats(), level = chosenLevel();
-  for (const id of ["level", "modules"]) {
-    for (const field of byId(id).querySelectorAll("select, input")) field.disabled = Boolean(scenario);
-  }
+  const scenario = byId("scenario").value, task = byId("task").value, seats = chosenSeats(), level = chosenLevel();
+  byId("scenario").disabled = Boolean(task);
+  byId("task").disabled = Boolean(scenario);
+  for (const field of byId("level").querySelectorAll("select")) field.disabled = Boolean(scenario || task);
+  for (const field of byId("modules").querySelectorAll("input")) field.disabled = Boolean(scenario);
   pageData.digits.forEach(({one, many}, index) => { byId(`digit-text-${index}`).textContent = level[index] === "1" ? one : many; });
   const levelName = pageData.levels[level] ? `: ${pageData.levels[level]}` : "";
-  byId("level-note").textContent = scenario ? "The scenario sets the level and the modules." : `Level ${level}${levelName}.`;
+  const setBy = scenario ? "The scenario sets the level and the modules." : task ? "The task sets the level and the first position." : "";
+  byId("level-note").textContent = setBy || `Level ${level}${levelName}.`;
   byId("links-note").hidden = !seats.some((seat) => PLAYERS.indexOf(seat) > 0);
   for (const button of document.querySelectorAll("[data-players]")) {
     const isChosen = PRESETS[button.dataset.players].every((player, index) => (player === null ? !PLAYERS.includes(seats[index]) : seats[index] === PLAYERS[player]));
@@ -129,9 +131,10 @@ function useFile(text, name) {
 function setupJson() {
   const common = {emperors: chosenSeats(), name: byId("name").value, consent: byId("consent").checked};
   if (file) return `${JSON.stringify({...common, position: Number(byId("position").value)}).slice(0, -1)},"${file.kind}":${file.text}}`;
-  const seed = byId("seed").value.trim(), scenario = byId("scenario").value;
+  const seed = byId("seed").value.trim(), scenario = byId("scenario").value, task = byId("task").value;
   if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`The seed must be an integer with at most 18 digits; got "${seed}".`);
-  const rules = scenario ? {scenario} : {level: chosenLevel(), modules: chosenChecks("modules")};
+  const setup = task ? {task} : {level: chosenLevel()};
+  const rules = scenario ? {scenario} : {...setup, modules: chosenChecks("modules")};
   const json = JSON.stringify({...common, ...rules, variants: chosenChecks("variants")});
   return seed ? `${json.slice(0, -1)},"seed":${BigInt(seed)}}` : json;
 }
@@ -155,7 +158,8 @@ async function start(event) {
 addEmperors();
 addAgents();
 addLevelDigits();
-addScenarios();
+addOptions("scenario", pageData.scenarios);
+addOptions("task", pageData.tasks);
 addChecks("modules", pageData.modules);
 addChecks("variants", pageData.variants);
 byId("consent-field").hidden = !pageData.study;

@@ -80,16 +80,18 @@ function nameField(player, send) {
   return element("div", {class: "link"}, field);
 }
 
-// Tab title and, if switched on, a sound when the decision becomes the player's own.
-let isAnnounced = false;
+// Tab title and, if switched on, a sound when the player's turn begins; further decisions of the same turn are silent.
+let announced = "";
 
-export function announceTurn(isOwn, title) {
+export function announceTurn(isOwn, title, turn) {
   document.title = `${isOwn ? "● Your turn: " : ""}${title} – TETRARCHIA`;
-  if (isOwn && !isAnnounced && byId("sound").checked) playSound();
-  isAnnounced = isOwn;
+  if (!isOwn) return;
+  if (turn !== announced && byId("sound").checked) playSound();
+  announced = turn;
 }
 
 function playSound() {
+  if (navigator.userActivation?.hasBeenActive === false) return; // browsers allow sounds only after a click or a key
   const audio = new AudioContext(), tone = audio.createOscillator(), volume = audio.createGain();
   tone.frequency.value = 660;
   volume.gain.setValueAtTime(0.15, audio.currentTime);

@@ -87,7 +87,7 @@ function refresh() {
   const title = decisionTitle(isOwn), isEnd = timeline.isOver && timeline.isNewest;
   byId("decision").classList.toggle("own", isOwn);
   byId("decision-title").textContent = title;
-  announceTurn(isOwn, title);
+  announceTurn(isOwn, title, `${decision?.turn} ${decision?.emperor}`);
   guide.update(isOwn ? decision : null, decision?.turn);
   byId("undo").hidden = !(decision?.can_undo && timeline.isNewest);
   byId("coach-button").hidden = !isOwn || !pageData.coach;
