@@ -222,12 +222,11 @@ def task_parts() -> dict[str, str]:
     head, columns = " | ".join(["task", *(f"`{agent}`" for agent in TASK_AGENTS), *scratch]), "---" + "|---:" * (len(TASK_AGENTS) + 2)
     parts = {"tasks": table(head, columns, task_rows())}
     seeds_table = [
-        f"{folder.name.removeprefix('seed-')} | {last['timesteps'] / 1e6:.1f} M | {last['seconds'] / 60:.1f} min | "
-        f"{win_rates(last, options['n_eval_episodes'])}"
+        f"{folder.name.removeprefix('seed-')} | {last['timesteps'] / 1e6:.1f} M | {win_rates(last, options['n_eval_episodes'])}"
         for folder, options, last in task_trials()
         if not options["max_minutes"]
     ]
-    return parts | ({"task seeds": table("seed | timesteps | time | games won", "---:|---:|---:|---", seeds_table)} if seeds_table else {})
+    return parts | ({"task seeds": table("seed | timesteps | games won", "---:|---:|---", seeds_table)} if seeds_table else {})
 
 
 def task_rows() -> Iterator[str]:
