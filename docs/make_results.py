@@ -218,9 +218,9 @@ def draw_cooperation() -> None:
 
 def task_parts() -> dict[str, str]:
     """Return the table of tasks, and the runs of the task that several seeds learned from scratch."""
-    scratch = [f"PPO from scratch, {minutes} min" for minutes in TASK_MINUTES]
-    head, columns = " | ".join(["task", *(f"`{agent}`" for agent in TASK_AGENTS), *scratch]), "---" + "|---:" * (len(TASK_AGENTS) + 2)
-    parts = {"tasks": table(head, columns, task_rows())}
+    measured = [minutes for minutes in TASK_MINUTES if any(options["max_minutes"] == minutes for _, options, _ in task_trials())]
+    titles = ["task", *(f"`{agent}`" for agent in TASK_AGENTS), *(f"PPO from scratch, {minutes} min" for minutes in measured)]
+    parts = {"tasks": table(" | ".join(titles), "---" + "|---:" * (len(titles) - 1), task_rows(measured))}
     seeds_table = [
         f"{folder.name.removeprefix('seed-')} | {last['timesteps'] / 1e6:.1f} M | {win_rates(last, options['n_eval_episodes'])}"
         for folder, options, last in task_trials()
@@ -229,8 +229,12 @@ def task_parts() -> dict[str, str]:
     return parts | ({"task seeds": table("seed | timesteps | games won", "---:|---:|---", seeds_table)} if seeds_table else {})
 
 
-def task_rows() -> Iterator[str]:
-    """Yield the win rate of each agent in each task; the tasks without a head start are standard levels."""
+def task_rows(measured: Sequence[int]) -> Iterator[str]:
+    """Yield the win rate of each agent in each task; the tasks without a head start are standard levels.
+
+    Args:
+        measured: The minutes of the runs from scratch that are shown.
+    """
     rates: dict[tuple[str, str], list[bool]] = {}
     for match in (*results()["tasks"].values(), *results()["main"].values()):
         for game in match.games:
@@ -240,7 +244,7 @@ def task_rows() -> Iterator[str]:
         place = name if (task.revolts, task.secured) != (6, 0) else task.level
         games = [rates.get((place, agent), [])[:TASK_GAMES] for agent in TASK_AGENTS]
         cells = [percent(wilson(sum(some), len(some))) if some else NOT_MEASURED for some in games]
-        for minutes in TASK_MINUTES:
+        for minutes in measured:
             options, last = trials.get((name, minutes), ({}, {}))
             cells.append(percent(win_rate(last, name, options["n_eval_episodes"])) if last else NOT_MEASURED)
         yield f"`{name}` | {' | '.join(cells)}"

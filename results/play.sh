@@ -75,7 +75,7 @@ for east in "${agents[@]}"; do
   for west in "${agents[@]}"; do
     name=${east//\//-}
     if [ "$east" != "$west" ]; then name+=+${west//\//-}; fi
-    play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 100 --out "results/cooperation/cross-play/$name.jsonl"
+    play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 1000 --out "results/cooperation/cross-play/$name.jsonl"
   done
 done
 others=(ppo-1 ppo-full "${agents[@]:1}")

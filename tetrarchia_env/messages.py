@@ -14,6 +14,6 @@ def printable(text: object) -> str:
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return ` (did you mean planner?)` to append to an unknown name, or an empty string if no known name is similar."""
-    names = {one.casefold(): one for one in known}
-    close = [names[one] for one in get_close_matches(str(name).casefold(), names, MAX_SUGGESTIONS, MIN_SIMILARITY)]
-    return f" (did you mean {' or '.join(close)}?)" if close else ""
+    names, given = {one.casefold(): one for one in known}, str(name).casefold()
+    close = [given] if given in names else get_close_matches(given, names, MAX_SUGGESTIONS, MIN_SIMILARITY)
+    return f" (did you mean {' or '.join(names[one] for one in close)}?)" if close else ""

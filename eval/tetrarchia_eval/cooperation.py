@@ -32,7 +32,7 @@ from tetrarchia_eval.statistics import bootstrap_mean, by_seed, wilson, wilson_b
 from tetrarchia_eval.tables import Cell, Column, Table, percent, percentage_points
 
 TEAMMATES, CROSS_PLAY, BORDERS_FILE = "cooperation/teammates", "cooperation/cross-play", "cooperation/borders.json"
-BORDER_LEVEL, BORDER_GAMES, BORDER_SEED = "4200", 300, 1_000_000
+BORDER_LEVEL, BORDER_GAMES, BORDER_SEED = "4200", 1000, 1_000_000
 BORDER_SPACES = range(ROMAN_PROVINCES, SPACES)
 MAP_COLUMNS, MAP_SCALE = 2, 0.5  # maps next to each other, and pixels per unit of a map
 LABEL_HEIGHT = 26

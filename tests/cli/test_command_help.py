@@ -118,7 +118,7 @@ def test_all_training_options_are_in_the_help(capsys: pytest.CaptureFixture[str]
         assert option.help in shown
         assert str(option.rich_help_panel) in shown
         default = f"no-{one.name.replace('_', '-')}" if one.default is False else one.default
-        assert default == "" or f"[default: {default}]" in shown
+        assert default in ("", None) or f"[default: {default}]" in shown
     assert [*preset_names()] == sorted(file.stem for file in PRESETS.glob("*.yaml"))
 
 

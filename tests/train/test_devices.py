@@ -66,7 +66,7 @@ def test_a_network_computes_on_its_device(kind: str) -> None:
         pytest.param(lambda: agent_on_meta().evaluate(GAMES), id="PPOAgent.evaluate"),
         pytest.param(lambda: agent_on_meta().position_values(GAMES), id="PPOAgent.position_values"),
         pytest.param(lambda: Critic("", agent_on_meta(), None).win_probabilities(GAMES), id="Critic.win_probabilities"),  # type: ignore[arg-type]
-        pytest.param(lambda: GreedyNetwork(agent_on_meta().network).act(GAMES, MASKS, np.arange(4)), id="GreedyNetwork.act"),
+        pytest.param(lambda: GreedyNetwork(agent_on_meta().network).act(batch.observe(GAMES), MASKS, np.arange(4)), id="GreedyNetwork.act"),
         pytest.param(lambda: learner_on_meta().collect_rollout(), id="Learner.collect_rollout"),
         pytest.param(lambda: learner_on_meta().compute_advantages(), id="Learner.compute_advantages"),
         pytest.param(lambda: learner_on_meta().update(1e-4, 0.01), id="Learner.update"),
