@@ -18,7 +18,7 @@ FALSE_SHARES = (0.01, 0.05)  # for which the probability of detection is printed
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Result files, or folders with result files", metavar="PATH...")],
+    paths: Annotated[list[Path], typer.Argument(help="Result files, or folders with result files", metavar="PATH")],
     games: Annotated[int, typer.Option(help="Games per level, drawn at random; fewer of slow agents and of sweeps")] = 20,
     every: Annotated[bool, typer.Option("--all", help="Play every game")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed that draws the games; default: random")] = None,
