@@ -1,5 +1,6 @@
 """The command `serve`: play in the browser, alone or with others, with trained AI teammates."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,6 +60,7 @@ def serve(
     allow_full_information: AllowFullInformation = False,
 ) -> None:
     """Play in the browser: choose your Emperors, invite other players by link, and let agents play the rest; or watch agents play."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch later: its threads would compete with the server's thread for the cores
     server = import_web("server")
     from tetrarchia_env.local_view import LocalOptions
 
