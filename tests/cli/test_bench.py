@@ -17,7 +17,7 @@ def small() -> rates.Effort:
     return rates.Effort(seconds=0.01, rounds=1, games=50, presets=("tiny",))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_rate_is_measured_and_reported(small: rates.Effort, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         rates, "run_script", lambda script, *_: [0.1, 0.2, 0.3] if script == rates.START_UP else [0.4]
@@ -66,7 +66,7 @@ def test_scripts_run_the_code_of_another_checkout(tmp_path: Path) -> None:
     assert rates.run_script(script, str(tmp_path / "cache")) == [0.0]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_value_of_the_web_server_is_measured() -> None:
     pytest.importorskip("websockets")
     pytest.importorskip("uvicorn")

@@ -107,7 +107,7 @@ def test_invariants(seed: int) -> None:
     assert play_and_check(seed).sum() == GAMES_EACH
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", range(0, CONFIGURATIONS, CONFIGURATIONS // 4))
 def test_invariants_in_100_000_games(first: int) -> None:
     outcomes = sum(play_and_check(seed) for seed in range(first, first + CONFIGURATIONS // 4))

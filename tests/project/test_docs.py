@@ -172,13 +172,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_site_builds_without_a_warning(site: Path) -> None:
     made = {str(page.relative_to(site).with_suffix("")) for page in site.rglob("*.html")}
     assert {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES[1:]} | {"contributing", "changelog", "first_hour"} <= made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_public_name_has_an_entry(site: Path) -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
     names = [*tetrarchia_env.__all__, *tetrarchia_agents.__all__]
@@ -186,7 +186,7 @@ def test_every_public_name_has_an_entry(site: Path) -> None:
     assert [name for name in names if not re.search(rf'<dt class="sig [^>]*id="tetrarchia_[\w.]+\.{name}"', text)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_links_within_the_site_are_not_broken(site: Path) -> None:
     broken = []
     for page in site.rglob("*.html"):
@@ -196,7 +196,7 @@ def test_links_within_the_site_are_not_broken(site: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 def test_no_page_is_wider_than_a_phone(site: Path, tmp_path: Path) -> None:
     with browser(tmp_path) as phone:

@@ -56,20 +56,20 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_wheel_contains_only_the_tetrarchia_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         tops = {name.split("/")[0] for name in files.namelist()}
     assert {name for name in tops if not name.endswith(".dist-info")} == PACKAGES
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_packages_work_next_to_modules_with_common_names(workshop: Path) -> None:
     done = run(workshop, "-c", SCRIPT)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "words",
     [

@@ -143,6 +143,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         return file.read().decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 @pytest.mark.parametrize("view", ["lobby", "game", "attack", "finished", "analysis", "guide", "rules"])
 def test_axe_finds_no_serious_violation(server: Server, page: Browser, axe: str, view: str, size: tuple[int, int]) -> None:
