@@ -4,7 +4,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
 SITE_READY := .venv/.site_ready
-TEST_MINUTES := 10
+TEST_MINUTES := 7
 COMPILES := the first run compiles rules and search: half a minute
 
 .DEFAULT_GOAL := help
@@ -39,7 +39,7 @@ test: $(READY) ## run the tests, the fast ones first
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow and not thorough"
 
 thorough: $(READY) ## run the long tests: kills and full disks at random moments, distributed training, randomly damaged files
-	@echo "thorough: about eleven minutes on two cores"
+	@echo "thorough: about twelve minutes on two cores"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m thorough
 
 libraries: ## test with third-party libraries, each group in its own environment, and with the lowest versions allowed
