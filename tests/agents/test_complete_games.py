@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from tetrarchia_agents import TeamPolicy, make_agent, make_agents, rollout
+from helpers.witness import Witness
+from tetrarchia_agents import Actions, TeamPolicy, make_agent, make_agents, rollout
 from tetrarchia_agents.rollouts import play_games
 from tetrarchia_app.cli.arguments import game_policy
-from tetrarchia_env.batch import new_games, step
+from tetrarchia_env.batch import Games, Masks, new_games, step
 from tetrarchia_env.engine.state import OVER
 from tetrarchia_env.game import Game
 from tetrarchia_env.notation import record_replay
@@ -50,3 +51,22 @@ def test_game_watch_and_rollout_play_the_same_game(name: str, level: str) -> Non
 def test_repeated_calls_return_the_same_result() -> None:
     game, agent = Game(seed=3), make_agent("random")
     assert len({game.ask(agent) for _ in range(20)}) == 1
+
+
+def test_agents_receive_neither_finished_games_nor_future_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: list[Games] = []
+    agent = Witness(notes=[])
+
+    def watched(games: Games, actions: Actions, masks: Masks) -> None:
+        real.append(games.copy())
+        step(games, actions, masks)
+
+    monkeypatch.setattr("tetrarchia_env.batch.step", watched)
+    played = play_games(Options(), (agent,) * 4, range(6), 0)
+    shown = [note[1] for note in agent.notes[1:]]
+    assert sum(map(len, shown)) == sum(game.steps for game in played)
+    for copies, games in zip(shown, real, strict=True):
+        assert (copies["phase"] != OVER).all()
+        assert not np.isin(copies["dice"], games["dice"]).any()
+        copies["dice"] = games["dice"]
+        assert copies.tobytes() == games.tobytes()

@@ -12,16 +12,19 @@ pytest.importorskip("safetensors")
 
 from helpers.positions import position  # noqa: E402
 from tetrarchia_agents.cards import CHECKPOINTS  # noqa: E402
-from tetrarchia_agents.chance_samples import NUM_ROLLS, play_once, stratified_rngs, turn_ends  # noqa: E402
+from tetrarchia_agents.chance_samples import NUM_ROLLS, play_again, play_once, stratified_rngs, turn_ends  # noqa: E402
 from tetrarchia_agents.position_analysis import Critic, advise, make_critic, top_actions  # noqa: E402
 from tetrarchia_agents.values import CALIBRATION, log_odds, logistic  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.constants import ACTIONS  # noqa: E402
+from tetrarchia_env.engine.combat import odds  # noqa: E402
+from tetrarchia_env.engine.state import OFF  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.notation import action_id  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
 FIVE_BORDERS = ("GAETVLIA", "BRITANNIA", "GERMANIA MAGNA", "SARMATIA", "LIBYA")
+ATTACK = {"emperors": {"diocletian": "LVSITANIA"}, "armies": [["CARTHAGINENSIS", "I", "army"]]}
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +84,15 @@ def test_every_roll_of_the_first_two_dice_occurs_equally_often() -> None:
     ways = 6 * batch.random_actions(six, after) + batch.random_actions(six, after)
 
     assert (np.apply_along_axis(np.bincount, 1, ways.reshape(rngs.shape), minlength=NUM_ROLLS) == 2).all()
+
+
+def test_the_mean_over_the_rolls_of_an_attack_is_exact() -> None:
+    game, attack = position(**ATTACK), np.array([action_id("attack CARTHAGINENSIS")])
+
+    played = play_again(game, attack, stratified_rngs(game, 8 * NUM_ROLLS))
+
+    beaten = (played["army_at"] == OFF).all(axis=1)
+    assert beaten.sum() == 8 * odds(game[0], 0, int(game["army_at"][0][0]))[0]
 
 
 def test_the_turn_is_completed_with_each_set_of_dice(critic: Critic) -> None:
