@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef"),
+    *("border_coef", "final_border_coef", "border_fraction"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -176,6 +176,9 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
+    border_fraction: Annotated[
+        Fraction, _ppo("Fraction of the run over which the reward per border changes from its initial to its final value.")
+    ] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
