@@ -31,6 +31,7 @@ MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take ab
 RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
+HEAD_START_DEFAULTS = {**DEFAULT_COUNTS, "curriculum": False}
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
 MAX_GROUP_RUNS = 1000
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
@@ -344,7 +345,7 @@ class TrainConfig(TrainOptions):
         return "cpu" if self.processes > 1 else self.device
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "TrainConfig":
-        """Return a copy with some options replaced.
+        """Return a copy with some options replaced; a task replaces the head start.
 
         Args:
             overrides: Values by name, as YAML or the command line gives them: numbers may be texts, levels lists or numbers.
@@ -356,6 +357,8 @@ class TrainConfig(TrainOptions):
         for name in overrides:
             if name not in kinds:
                 raise TetrarchiaError(f"unknown training option {truncate_repr(name)}: choose from {', '.join(sorted(kinds))}")
+        if overrides.get("task"):
+            overrides = HEAD_START_DEFAULTS | dict(overrides)
         return replace(self, **{name: _coerce(name, value, kinds[name]) for name, value in overrides.items()})
 
     def resumed(self, overrides: Mapping[str, Any]) -> "TrainConfig":
