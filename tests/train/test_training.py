@@ -20,7 +20,7 @@ from tetrarchia_env.engine.state import OVER, WON  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.notation import snapshot  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
-from tetrarchia_eval.match import RULEBOOK_LEVELS  # noqa: E402
+from tetrarchia_env.variants import RULEBOOK_LEVELS  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.behavior_cloning import CloningConfig, accuracy, clone  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402

@@ -8,7 +8,6 @@ and CleanRL. Importing this module loads neither torch nor the compiled rules.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import product
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,6 +20,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.schema import UNBOUNDED, base_type, describe, field_types, sanitize_line, truncate_repr, validate_fields
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 
 if TYPE_CHECKING:
     from tetrarchia_agents.network_config import NetworkConfig
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 PRESETS = Path(__file__).parent / "presets"
 MAX_PRESET_BYTES = 1_000_000
 MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take about 50 GB
-RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
 HEAD_START_DEFAULTS = {**DEFAULT_COUNTS, "curriculum": False}
@@ -268,7 +267,7 @@ class TrainConfig(TrainOptions):
     def level_list(self, name: str) -> list[str]:
         """Return the levels that an option names, e.g. `level_list("eval_levels")`."""
         text: str = getattr(self, name)
-        return list(RULEBOOK) if text == "rulebook" else [level for level in text.split(",") if level]
+        return list(RULEBOOK_LEVELS) if text == "rulebook" else [level for level in text.split(",") if level]
 
     @property
     def training_levels(self) -> list[str]:
@@ -495,7 +494,7 @@ def _coerce(name: str, value: Any, kind: Any) -> Any:
     """Convert values that YAML parses differently: it reads 3e-4 as a text, 4200 as a number, and levels as a list."""
     if name in (*LEVEL_FIELDS, *DEFAULT_COUNTS):
         if isinstance(value, list | tuple):
-            value = "rulebook" if tuple(value) == RULEBOOK else ",".join(map(str, value))
+            value = "rulebook" if tuple(value) == RULEBOOK_LEVELS else ",".join(map(str, value))
         return str(value) if isinstance(value, int) else value
     try:
         return kind(value) if isinstance(value, str) and kind in (int, float) else value
