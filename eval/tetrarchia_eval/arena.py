@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -32,7 +33,15 @@ MAX_CHUNK_GAMES = 4096  # larger chunks are not faster (measured with random age
 MAX_ALONE_CHUNK_S = 1.0  # this process plays alone while a chunk takes no longer
 MIN_POOL_WORK_S = 4.0  # remaining work that is worth starting other processes, about two seconds each
 # Called with the games that the file contained before, with none when everything is compiled, then with games as they finish.
-Progress = Callable[[Sequence[GameResult]], None]
+Progress = Callable[[Sequence["FinishedGame"]], None]
+
+
+class FinishedGame(Protocol):
+    """A finished game, as progress counts it."""
+
+    @property
+    def won(self) -> bool:
+        """Whether the game was won."""
 
 
 def match_spec(
