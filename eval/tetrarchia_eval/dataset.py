@@ -425,14 +425,22 @@ def check_new_folder(folder: Path) -> None:
         raise TetrarchiaError(f"numpy must be a new folder; {str(folder)!r} exists")
 
 
-def load_minari() -> Any:
-    """Return the module `minari`.
+def new_minari_folder(dataset_id: str) -> Path:
+    """Return the folder of a new Minari data set.
 
     Raises:
-        TetrarchiaError: It is not installed, or not with HDF5.
+        TetrarchiaError: Minari is not installed with HDF5, or the name is malformed or taken.
     """
     import_optional("h5py", MINARI_EXTRA, "a Minari data set")
-    return import_optional("minari", MINARI_EXTRA, "a Minari data set")
+    minari = import_optional("minari", MINARI_EXTRA, "a Minari data set")
+    try:
+        minari.dataset.minari_dataset.parse_dataset_id(dataset_id)
+    except (ValueError, TypeError):  # TypeError: without a version
+        raise TetrarchiaError(f"minari must be a name such as tetrarchia/games-v0; got {dataset_id!r}") from None
+    folder = Path(minari.storage.get_dataset_path(dataset_id))
+    if folder.exists():
+        raise TetrarchiaError(f"minari must be a new name; {dataset_id!r} exists")
+    return folder
 
 
 def write_minari(path: Path, dataset_id: str, progress: Progress = lambda games: None) -> None:
@@ -446,11 +454,13 @@ def write_minari(path: Path, dataset_id: str, progress: Progress = lambda games:
         progress: Called with nothing first, then with games as they are converted.
 
     Raises:
-        TetrarchiaError: Minari is not installed or refuses the name; or the data set cannot be read, has local information, or has games
-            with rules that differ in more than the level.
+        TetrarchiaError: Minari is not installed with HDF5, or the name is malformed or taken; or the data set cannot be read, has local
+            information, or has games with rules that differ in more than the level.
     """
-    minari = load_minari()
+    folder = new_minari_folder(dataset_id)
     import gymnasium
+    import minari
+    from minari.data_collector import EpisodeBuffer
 
     progress(())
     teams, rules = set[str](), set[str]()
@@ -469,7 +479,7 @@ def write_minari(path: Path, dataset_id: str, progress: Progress = lambda games:
     def buffers() -> Iterator[Any]:
         for episode in _episodes(path):
             rewards, terminations, truncations = episode.endings()
-            yield minari.data_collector.EpisodeBuffer(
+            yield EpisodeBuffer(
                 seed=episode.game.replay.seed,
                 observations=episode.observations,
                 actions=episode.actions,
@@ -493,8 +503,9 @@ def write_minari(path: Path, dataset_id: str, progress: Progress = lambda games:
                 requirements=[f"tetrarchia=={__version__}"],
                 data_format="hdf5",
             )
-    except ValueError as error:
-        raise TetrarchiaError(f"minari: {sanitize_line(str(error))}") from None
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 @dataclass(frozen=True)

@@ -74,9 +74,9 @@ def dataset(
     from tetrarchia_eval.dataset import (
         check_new_folder,
         count_games,
-        load_minari,
         make_dataset,
         metadata_path,
+        new_minari_folder,
         summarize_dataset,
         write_minari,
         write_numpy,
@@ -87,7 +87,7 @@ def dataset(
     if numpy:
         check_new_folder(numpy)
     if minari:
-        load_minari()
+        new_minari_folder(minari)
     if agents:
         cache = AgentCache()
         specs = [
