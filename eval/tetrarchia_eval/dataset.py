@@ -56,7 +56,7 @@ GAMES_PER_JOB = 32  # played together by one process; an interruption loses at m
 MAX_METADATA_BYTES = 1_000_000
 MAX_LINE_BYTES = 4_000_000  # the longest games have some hundred thousand
 READ_BYTES = 1 << 20  # at once
-MAX_STEPS_PER_FILE = 1 << 14  # of a NumPy file: observations and masks take about 100 MB of memory
+MAX_STEPS_PER_FILE = 1 << 14  # of a NumPy file: observations and masks take about 100 MB, twice that while they are written
 CROISSANT_CONTEXT = {  # the standard context of Croissant 1.0
     "@language": "en",
     "@vocab": "https://schema.org/",

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -229,7 +231,7 @@ def test_command_records_checks_and_converts(tmp_path: Path, capsys: pytest.Capt
     [
         (("games.jsonl.gz",), "cannot be read"),
         (("games.json", "--agents", "random"), "must end in .jsonl.gz"),
-        (("games.jsonl.gz", "--agents", "nobody"), "nobody"),
+        (("games.jsonl.gz", "--agents", "unknown"), "unknown"),
         (("games.jsonl.gz", "--agents", "random", "--agents", "random,random"), "different teams"),
         (("games.jsonl.gz", "--agents", "random", "--games", "0"), "games must be"),
         (("games.jsonl.gz", "--agents", "random", "--workers", "0"), "workers must be"),
@@ -247,3 +249,10 @@ def test_wrong_arguments_give_a_one_line_error(
     assert reason in message
     assert len(message.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_minari_is_a_one_line_error(recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+
+    assert run(recorded, "--minari", "tetrarchia/games-v0") == 2
+    assert re.fullmatch(r"tetrarchia: a Minari data set needs the package h5py: .+\n", capsys.readouterr().err)
