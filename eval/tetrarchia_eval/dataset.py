@@ -463,17 +463,16 @@ def write_minari(path: Path, dataset_id: str, progress: Progress = lambda games:
     from minari.data_collector import EpisodeBuffer
 
     progress(())
-    teams, rules = set[str](), set[str]()
-    levels: list[str] = []
+    teams, rules, levels = set[str](), set[str](), set[str]()
     for game in iter_games(path):
         arguments = game.replay.options.arguments()
-        levels.append(arguments.pop("level", None))
+        if arguments.pop("level", None):  # which scenarios and tasks set themselves
+            levels.add(game.level)
         rules.add(json.dumps(arguments, sort_keys=True))
         teams.add(team_label(game.agents))
     if len(rules) != 1:
         raise TetrarchiaError(f"a Minari data set needs games with the same rules except the level; {path} has {len(rules)} sets of rules")
-    different = sorted({*filter(None, levels)})
-    level = {} if not different else {"level": different[0] if len(different) == 1 else different}
+    level = {"level": sorted(levels) if len(levels) > 1 else levels.pop()} if levels else {}
     env = gymnasium.make("Tetrarchia-v0", **json.loads(rules.pop()), **level, mask="info", illegal="raise")
 
     def buffers() -> Iterator[Any]:

@@ -1,6 +1,7 @@
 """The command `dataset`: record games as a data set, check it and convert it."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,9 @@ from tetrarchia_app.cli.arguments import (
     all_levels,
     complete_agents,
     complete_list,
+    game_options,
     split_list,
+    warn_untrained,
 )
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.messages import printable
@@ -106,8 +109,13 @@ def dataset(
         ]
         if len({spec.agents for spec in specs}) < len(specs):
             raise TetrarchiaError(f"agents must be different teams; got {' and '.join(agents)}")
-        with show_progress(sum(spec.total for spec in specs)) as progress_of:
-            make_dataset(specs, file, workers, progress_of("recording"))
+        warn_untrained([cache.agent(name) for spec in specs for name in spec.agents], game_options(None, variants, modules, scenario))
+        try:
+            with show_progress(sum(spec.total for spec in specs)) as progress_of:
+                make_dataset(specs, file, workers, progress_of("recording"))
+        except KeyboardInterrupt:
+            print("tetrarchia: interrupted; finished games are kept, and the same command continues", file=sys.stderr)
+            raise
         print(f"written: {printable(file)}")
         print(f"written: {printable(metadata_path(file))}")
     total = count_games(file)
