@@ -1,7 +1,7 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
-Writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these pages, the checkpoints' cards
-and the bounds of the benchmark's partners;
+Writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these pages, the checkpoints'
+cards and the bounds of the benchmark's partners;
 `make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks and
 of cooperation. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
 """
@@ -208,10 +208,9 @@ def leaderboard_parts() -> dict[str, str]:
             parts[f"{name} partners"] = partner_table(rows, name, known).markdown() if rows else "No results yet."
             missing = [partner for partner in protocol.reporting.partners if partner not in known]
             parts[f"{name} bounds"] = (
-                f"The bounds of {len(missing)} of {len(protocol.reporting.partners)} partners are not measured yet: the table shows win rates "
-                "without normalization."
+                f"Bounds are not measured yet for {', '.join(missing)}: the table shows win rates without normalization."
                 if missing
-                else "Bounds: a random teammate has the score 0, the best response to the partner the score 1."
+                else "The score is 0 for a random teammate and 1 for the best response to the partner."
             )
     parts["declarations"] = declaration_table(found).markdown() if found else "No results yet."
     return {f"leaderboard {name}": part for name, part in parts.items()}

@@ -28,7 +28,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agent: str
     fingerprint: str
     games: int
-    won: tuple[int, int, int, int]
+    won: tuple[int, ...]
 
     @property
     def win_rate(self) -> float:
@@ -64,8 +64,8 @@ def measure_bounds(results: Iterable[ProtocolResult]) -> dict[str, Bounds]:
             key = partner, agent == FLOOR_AGENT
             if key in found:
                 raise TetrarchiaError(f"bounds of {partner} must be measured once; got {found[key].agent} and {agent}")
-            one, two, three, four = (sum(by_seat[seat].won) for seat in EMPERORS)
-            found[key] = Measured(agent, fingerprint, len(by_seat[EMPERORS[0]].outcomes), (one, two, three, four))
+            won = tuple(sum(by_seat[seat].won) for seat in EMPERORS)
+            found[key] = Measured(agent, fingerprint, len(by_seat[EMPERORS[0]].outcomes), won)
             fingerprints[partner] = partner_fingerprint
     bounds = {
         partner: Bounds(fingerprint, found[partner, True], found[partner, False])
@@ -124,7 +124,8 @@ class TrackResult:
             return None
         floors = np.array([bounds[place].floor.win_rate for place in self.places])
         bests = np.array([bounds[place].best_response.win_rate for place in self.places])
-        return (self.rates - floors) / (bests - floors)
+        scores: Numbers = (self.rates - floors) / (bests - floors)
+        return scores
 
     def at(self, places: Sequence[str]) -> Estimate:
         """Return the win rate at levels: the interval is over games for one agent, over training runs for several."""
