@@ -26,7 +26,7 @@ from tetrarchia_env.files import check_nesting, read_bounded, write_text_atomic
 from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.options import MAX_TURNS
-from tetrarchia_env.schema import UNBOUNDED, sanitize_line, validate
+from tetrarchia_env.schema import UNBOUNDED, sanitize_line, truncate_repr, validate
 from tetrarchia_eval.arena import match_spec
 from tetrarchia_eval.match import MAX_SCORE, MIN_SCORE, Match, MatchSpec, Seed
 from tetrarchia_eval.workers import AgentCache
@@ -343,15 +343,15 @@ class ProtocolResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             TetrarchiaError: Something differs from the definition, or games are missing.
         """
         definition = self.definition
-        split = definition.split(self.split)
-        allowed = self._needed_partners()
+        if not self.games or list(self.games) != [name for name in definition.tracks if name in self.games]:
+            raise TetrarchiaError(f"games must be of tracks among {', '.join(definition.tracks)}; got {truncate_repr(self.games)}")
+        split, allowed = definition.split(self.split), self._needed_partners()
         expected: dict[str, tuple[object, object]] = {
             "format": (self.format, FORMAT),
             "protocol_digest": (self.protocol_digest, definition.digest),
             "environment_digest": (self.environment_digest, definition.environment_digest),
             "first_seed": (self.first_seed, split.first_seed),
             "partners": (self.partners, {name: allowed.get(name, "none") for name in self.partners}),
-            "tracks": (list(self.games), [name for name in definition.tracks if name in self.games]),
             "cases": ([one.case for one in self.cases], definition.cases(self.agents, self.games, list(self.partners))),
         }
         if self.split == "reporting":
