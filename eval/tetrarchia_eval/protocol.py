@@ -241,7 +241,7 @@ def known_entries(name: str, agent: Agent) -> dict[str, Any]:
 
 def _training_effort(training: Mapping[str, Any]) -> tuple[int, float, set[str]]:
     """Return timesteps, seconds and teachers of a training and of everything before it, from the card of a checkpoint."""
-    found = [(training.get("timesteps", 0), training["seconds"], {training[name] for name in ("expert",) if name in training})]
+    found = [(training.get("timesteps", 0), training["seconds"], {training["expert"]} if "expert" in training else set())]
     before = training.get("warm_start") or {}
     if before:
         found.append(_training_effort(before))

@@ -21,6 +21,7 @@ from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_eval import protocol, verify
 from tetrarchia_eval.protocol import (
     MAX_BYTES,
@@ -135,7 +136,7 @@ def edit(file: Path, change: Edit) -> None:
 def test_protocol_v1_is_frozen() -> None:
     definition = load_protocol("v1")
     assert definition.digest == "1cef36424124602c"  # another definition is another protocol; results of this one are refused
-    assert definition.environment_digest == environment_digest()
+    assert (definition.environment, definition.environment_digest) == (ENVIRONMENT, environment_digest())
 
 
 def test_partners_of_v1_are_those_of_the_suite() -> None:
