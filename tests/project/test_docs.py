@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
 COPIES = {"contributing.md", "changelog.md"}  # copied when the site is built
 PLAYED = dict.fromkeys(("results.md", "cooperation.md"), "the commands that played all results")  # pages whose commands take hours
-SLOW = {"README.md", "agents.md", "protocol.md", "watching.md", "your_policy.md"}
+SLOW = {"README.md", "agents.md", "dataset.md", "protocol.md", "watching.md", "your_policy.md"}
 PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
 COMMANDS = {"tetrarchia", "python", "mkdir"}  # allowed in blocks that are run
 

@@ -135,7 +135,13 @@ class TrainOptions:
 
     init_checkpoint: Annotated[str, _warm_start("Checkpoint to start from; default: random weights.", show_default=False)] = ""
     expert: Annotated[str, _warm_start("Agent to clone before PPO; `none` skips behavior cloning.")] = "planner"
-    demonstrations: Annotated[str, _warm_start("Existing file of the expert's demonstrations.", show_default=False)] = ""
+    demonstrations: Annotated[
+        str,
+        _warm_start(
+            "Existing file of demonstrations, or a data set of `tetrarchia dataset`, to clone instead of new games of the expert.",
+            show_default=False,
+        ),
+    ] = ""
     num_demonstrations: Annotated[int, Meta(ge=1, le=10**9), _warm_start("Decisions of the expert to clone.")] = 1_000_000
     expert_noise: Annotated[Fraction, _warm_start("Mean fraction of random actions in the expert's games.")] = 0.05
     target_temperature: Annotated[
