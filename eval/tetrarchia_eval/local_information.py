@@ -30,7 +30,6 @@ from tetrarchia_env.files import write_text_atomic
 from tetrarchia_env.local_view import LocalOptions, spaces_in_view
 from tetrarchia_env.options import Options
 from tetrarchia_eval.groups import GroupReport, find_group
-from tetrarchia_eval.match import Match
 from tetrarchia_eval.plots import bars
 from tetrarchia_eval.run_statistics import MIN_RUNS, bootstrap, mean
 from tetrarchia_eval.statistics import Estimate
@@ -46,15 +45,6 @@ Ints = NDArray[np.int64]
 
 
 # --- groups ---
-
-
-def study_report(matches: Mapping[str, Match]) -> GroupReport:
-    """Return the report of the groups of the study.
-
-    Args:
-        matches: Matches by file, e.g. results/local/GROUP/seed-1.jsonl.
-    """
-    return GroupReport({f"{Path(file).parent.name}/{Path(file).stem}": match for file, match in matches.items()})
 
 
 def gap_table(report: GroupReport) -> Table:

@@ -31,9 +31,9 @@ from tetrarchia_eval.local_information import (
     play_with_messages,
     read_messages,
     shuffle_table,
-    study_report,
 )
 from tetrarchia_eval.match import Match
+from tetrarchia_eval.page import group_report
 from tetrarchia_eval.result_files import load_match
 from tetrarchia_eval.statistics import Estimate
 
@@ -147,7 +147,7 @@ def made_up_group(name: str, **local: object) -> dict[str, Match]:
 
 def test_groups_with_different_information_are_compared() -> None:
     pytest.importorskip("matplotlib")
-    report = study_report(made_up_group("full") | made_up_group("near", view_radius=1, last_seen=True))
+    report = group_report(made_up_group("full") | made_up_group("near", view_radius=1, last_seen=True))
 
     rows = gap_table(report).rows
 
