@@ -13,10 +13,12 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser
-from helpers.room_page import open_page
+from helpers.room_page import click_choice, open_page, wait_for_choices
 from helpers.web_server import Client, RefusedRequestError, Server, serving
 from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.local_view import LINK_DISTANCES, LocalOptions
+from tetrarchia_env.notation import action_text
 
 FIRST, SECOND = "player 1", "player 2"
 SEATS = (FIRST, FIRST, SECOND, SECOND)
@@ -149,6 +151,73 @@ def test_rooms_keep_their_information_after_a_restart(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         assert room_of(server, path).game.local == LocalOptions(**LOCAL)
         assert room_of(server, path).has_secrets
+
+
+def test_messages_reach_all_players_and_survive_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        path = server.create_room(*SEATS, seed=5, **LOCAL, message_tokens=3)
+        room = room_of(server, path)
+        first, second = server.connect(path), server.connect(f"/seat/{room.players[1].link}")
+        while "say 3" not in [choice["action"] for choice in first.own_decision()["choices"]]:
+            first.play(first.own_decision()["choices"][0]["action"])
+        assert first.received["decision"]["messages"] == {}
+        say = next(choice for choice in first.own_decision()["choices"] if choice["action"] == "say 3")
+        assert (say["label"], say["place"], say["ends_turn"]) == ("Say 3", None, False)
+
+        first.play("say 3")
+
+        heard = second.wait_for("action", lambda message: message["position"] == room.position)
+        assert heard["entry"]["lines"] == ["Diocletian says 3"]
+        assert not any(choice["action"].startswith("say") for choice in first.own_decision()["choices"])
+    with serving(tmp_path) as server:
+        assert server.connect(path).received["decision"]["messages"] == {"diocletian": [3, 0]}
+
+
+def test_observation_agents_say_tokens_in_rooms_with_different_numbers_of_tokens(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        rooms = [
+            room_of(server, server.create_room(FIRST, "random", "random", "random", seed=5, **LOCAL, message_tokens=tokens))
+            for tokens in (0, 3)
+        ]
+        for room in rooms:
+            client = server.connect(f"/seat/{room.players[0].link}")
+            while room.game.turn < 9 and not room.game.is_over:
+                actions = [choice["action"] for choice in client.own_decision()["choices"]]
+                client.play("end" if "end" in actions else actions[0])
+
+    said = [{action_text(move.action) for move in room.game.moves if move.action >= ACTIONS} for room in rooms]
+    assert not said[0]
+    assert len(said[1]) > 1
+    assert rooms[1].game.last_messages()
+
+
+def test_tokens_without_a_view_radius_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, pytest.raises(RefusedRequestError, match="message_tokens needs view_radius"):
+        server.create_room(*SEATS, message_tokens=3)
+
+
+@pytest.mark.slow
+def test_lobby_offers_information_and_a_player_says_a_token(tmp_path: Path, chromium: Browser) -> None:
+    with serving(tmp_path / "rooms", ("greedy", "random")) as server:
+        chromium.reset(server.origin)
+        open_page(chromium, f"{server.origin}/")
+        assert chromium.run("document.getElementById('seat-galerius').value") == "greedy"
+        for id_, value in (("view-radius", "2"), ("message-tokens", "4")):
+            chromium.run(f"(document.getElementById('{id_}').value = '{value}', 0)")
+            chromium.run(f"document.getElementById('{id_}').dispatchEvent(new Event('change'))")
+        chromium.click("#last-seen")
+        assert chromium.run("document.getElementById('seat-galerius').value") == "random"  # greedy needs whole games
+        chromium.click("#start")
+        while "say 4" not in [choice["action"] for choice in wait_for_choices(chromium)]:
+            click_choice(chromium, wait_for_choices(chromium)[0])
+
+        click_choice(chromium, {"action": "say 4"})
+
+        chromium.wait_for("!document.getElementById('messages').hidden", 60)
+        assert chromium.run("document.getElementById('messages').textContent") == "Last messages: Diocletian 4 (this turn)"
+        [room] = server.manager.rooms.values()
+        assert room.game.local == LocalOptions(2, last_seen=True, message_tokens=4)
+        assert chromium.console_errors() == []
 
 
 @pytest.mark.slow
