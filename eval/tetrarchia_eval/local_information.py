@@ -87,7 +87,8 @@ def surroundings(games: Games, radius: int) -> dict[str, Ints]:
     def in_view(figures: Ints) -> Ints:
         """Return how many of the places [games, n] are in view; places off the board are not."""
         seen = (figures < SPACES) & (views[:, np.newaxis] >> np.minimum(figures, SPACES - 1) & 1 == 1)
-        return seen.sum(axis=1)
+        counts: Ints = seen.sum(axis=1)
+        return counts
 
     return {
         "region": np.where(places < SPACES, BOARD.region[np.minimum(places, SPACES - 1)], len(BOARD.regions)).astype(np.int64),
