@@ -229,6 +229,7 @@ def test_lobby_offers_information_and_a_player_says_a_token(tmp_path: Path, chro
         [room] = server.manager.rooms.values()
         assert room.game.local == LocalOptions(2, last_seen=True, message_tokens=4)
         assert chromium.console_errors() == []
+        chromium.open("about:blank")  # before its server stops
 
 
 @pytest.mark.slow
@@ -255,3 +256,4 @@ def test_two_people_see_different_maps(server: Server, chromium: Browser) -> Non
     assert maps["diocletian"] != maps["constantius"]
     assert all("Out of your view" in text and "Seen" in text and "undefined" not in text for text in tooltips.values())
     assert chromium.console_errors() == []
+    chromium.open("about:blank")
