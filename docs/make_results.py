@@ -1,6 +1,7 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
-Writes docs/results.md, training.md, analysis.md, model_cards.md, README.md, the plots of these pages and the checkpoints' cards;
+Writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these pages, the checkpoints'
+cards and the bounds of the benchmark's partners;
 `make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks,
 of cooperation and of local information. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md)
 or a card is out of date.
@@ -32,6 +33,16 @@ from tetrarchia_eval.cooperation import (
     teammate_table,
 )
 from tetrarchia_eval.groups import INTERVALS, learning_curve_plots
+from tetrarchia_eval.leaderboard import (
+    Bounds,
+    bounds_path,
+    bounds_text,
+    declaration_table,
+    load_leaderboard,
+    measure_bounds,
+    partner_table,
+    track_table,
+)
 from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, gap_plot, gap_table, information_table, read_messages, shuffle_table
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import (
@@ -52,6 +63,7 @@ from tetrarchia_eval.page import (
     write_report,
 )
 from tetrarchia_eval.plots import curves, matrix_plot, save
+from tetrarchia_eval.protocol import load_protocol, read_result
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
@@ -60,6 +72,7 @@ from tetrarchia_train.publish import TRIALS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+LEADERBOARD, PROTOCOL = ROOT / "leaderboard", "v1"
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
 COOPERATION_PLOTS = DOCS / "pictures" / "cooperation"
 LOCAL_PLOT = "pictures/local/gap.svg"  # next to the pages
@@ -90,7 +103,7 @@ Point = dict[str, Any]  # of a learning curve
 def main(arguments: Sequence[str]) -> int:
     """Write everything, or with `--check` return 1 if something is out of date."""
     if "--check" in arguments:
-        stale = [path.name for path, text in texts().items() if path.read_text(encoding="utf-8") != text]
+        stale = [path.name for path, text in texts().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
         print(f"out of date, run make results: {', '.join(stale)}" if stale else "up to date")
         return int(bool(stale))
     write_report(RESULTS, DOCS / "results.md")
@@ -121,6 +134,7 @@ def texts() -> dict[Path, str]:
         DOCS / "model_cards.md": {
             "model cards": table("checkpoint | network | weights | " + " | ".join(CARD_LEVELS), "---|---|---:|---:|---:|---:", card_rows())
         },
+        DOCS / "leaderboard.md": leaderboard_parts(),
         ROOT / "README.md": {"results": readme_table()},
     }
     pages = {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()}
@@ -129,7 +143,7 @@ def texts() -> dict[Path, str]:
         text = pages.get(path) or path.read_text(encoding="utf-8")
         if marked(text, anywhere):
             pages[path] = fill(text, marked(text, anywhere), path.name)
-    return pages | cards()
+    return pages | cards() | ({bounds_path(PROTOCOL): bounds_text(partner_bounds())} if partner_bounds() else {})
 
 
 def table(head: str, columns: str, rows: Iterable[str]) -> str:
@@ -179,6 +193,35 @@ def card_rows() -> Iterator[str]:
         rates = (percent(wilson(found[level]["won"], found[level]["games"])) for level in CARD_LEVELS)
         size = sum(weights.numel() for weights in make_network(NetworkConfig(**card["network"])).state_dict().values())
         yield f"`{name}` | {network_shape(card['network'], card['network']['kind'])} | {size:,} | {' | '.join(rates)}"
+
+
+# --- leaderboard.md, from leaderboard/ ---
+
+
+@cache
+def partner_bounds() -> dict[str, Bounds]:
+    """Return the bounds of the partners that the results in leaderboard/bounds measure."""
+    return measure_bounds(map(read_result, sorted((LEADERBOARD / "bounds").glob("*.json"))))
+
+
+def leaderboard_parts() -> dict[str, str]:
+    """Return the table of each track, the win rates by partner, and the declarations."""
+    found = load_leaderboard(LEADERBOARD)
+    protocol, known = load_protocol(PROTOCOL), partner_bounds()
+    parts = {}
+    for name, track in protocol.tracks.items():
+        rows = [one for one in found if name in one.games]
+        parts[name] = track_table(rows, name, known).markdown() if rows else "No results yet."
+        if track.has_partners:
+            parts[f"{name} partners"] = partner_table(rows, name, known).markdown() if rows else "No results yet."
+            missing = [partner for partner in protocol.reporting.partners if partner not in known]
+            parts[f"{name} bounds"] = (
+                f"Bounds are not measured yet for {', '.join(missing)}: the table shows win rates without normalization."
+                if missing
+                else "The score is 0 for a random teammate and 1 for the best response to the partner."
+            )
+    parts["declarations"] = declaration_table(found).markdown() if found else "No results yet."
+    return {f"leaderboard {name}": part for name, part in parts.items()}
 
 
 # --- cooperation.md, from results/cooperation ---

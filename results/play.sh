@@ -46,7 +46,7 @@ for run in checkpoints/*/seed-1; do
   if [ -d "$run" ]; then groups+=(--group "$(basename "$(dirname "$run")")"); fi
 done
 if [ ${#groups[@]} -gt 0 ]; then
-  play "${groups[@]}" --cross-play --level 5300,4200,4211,4222 --games 1000 --out results/groups
+  play "${groups[@]}" --cross-play --level 5300,4200 --games 1000 --out results/groups
 fi
 play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
 
@@ -66,16 +66,13 @@ for level in 4200 4222; do
     done
   done
 done
-# Every pair of separately trained agents, and who holds which border.
-agents=(ppo ppo-2 ppo-small)
-for run in checkpoints/*/seed-*; do
-  if [ -d "$run" ]; then agents+=("${run#checkpoints/}"); fi
-done
+# Every pair of separately trained agents (64 pairs, so fewer games of each), and who holds which border.
+agents=(ppo ppo-2 ppo-small scratch-shared/seed-{1..5})
 for east in "${agents[@]}"; do
   for west in "${agents[@]}"; do
     name=${east//\//-}
     if [ "$east" != "$west" ]; then name+=+${west//\//-}; fi
-    play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 1000 --out "results/cooperation/cross-play/$name.jsonl"
+    play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 250 --out "results/cooperation/cross-play/$name.jsonl"
   done
 done
 others=(ppo-1 ppo-full "${agents[@]:1}")

@@ -6,11 +6,13 @@ Whether an output can be written is checked before the work begins; an interrupt
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import IO, Any
+
+import msgspec
 
 from tetrarchia_env.errors import TetrarchiaError
 
@@ -208,6 +210,16 @@ def atomic_dir(path: Path) -> Iterator[Path]:
 def latest_dir(path: Path) -> Path | None:
     """Return the folder that `atomic_dir` last completed, or None."""
     return next((folder for folder in (path, _replaced(path)) if folder.is_dir()), None)
+
+
+def parts_folder(folder: Path, settings: Mapping[str, Any]) -> Path:
+    """Prepare the folder for the parts of jobs with these settings, and return it; parts of other settings are deleted."""
+    settings_file = folder / "jobs.json"
+    if not (settings_file.is_file() and settings_file.read_bytes() == msgspec.json.encode(settings)):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        write_text_atomic(settings_file, msgspec.json.encode(settings).decode())
+    return folder
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The tables of variants, modules and tasks: one entry for each, read by the rules, options, notation, command line, lobby and docs.
+"""The tables of variants, modules, levels and tasks, read by the rules, options, notation, command line, lobby and docs.
 
 It imports nothing heavy, so that shell completion can read it without the compiled rules.
 
@@ -7,6 +7,7 @@ It imports nothing heavy, so that shell completion can read it without the compi
 """
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 
@@ -95,6 +96,7 @@ class Task(NamedTuple):
     help: str
 
 
+RULEBOOK_LEVELS = tuple(map("".join, product("543", "321", "012", "012")))  # R2.1, easiest first
 TASKS = {  # from seconds of training to a day
     "last-border": Task("4200", 0, 5, "one border left, no Revolts"),
     "last-two": Task("4200", 0, 4, "two borders left, no Revolts"),

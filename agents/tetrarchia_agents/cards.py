@@ -1,6 +1,5 @@
 """Checkpoint folders and their cards; needs no torch, and nothing heavy to list the shipped checkpoints."""
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -63,11 +62,3 @@ def read_card(folder: Path) -> dict[str, Any]:
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise TetrarchiaError(f"checkpoint {folder}: the card must have format {FORMAT}")
     return card
-
-
-def layout_digest() -> str:
-    """Return a digest of the observation's layout: names, order and shapes of its parts."""
-    from tetrarchia_env.observation import FIELDS
-
-    layout = [[name, list(shape)] for name, _, shape in FIELDS]
-    return hashlib.sha256(json.dumps(layout).encode()).hexdigest()[:16]

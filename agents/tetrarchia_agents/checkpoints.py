@@ -10,10 +10,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, layout_digest, read_card
+from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, read_card
 from tetrarchia_agents.network import Network, make_network
 from tetrarchia_agents.network_config import MAX_WEIGHTS, NetworkConfig
 from tetrarchia_env import __version__
+from tetrarchia_env.digest import layout_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, read_bounded, write_text_atomic
 from tetrarchia_env.schema import sanitize_line, truncate_repr

@@ -1,7 +1,8 @@
 """Games between agents, played to their ends in one batch: used by evaluation, training and examples."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from tetrarchia_env.checks import checked_seed
 from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
+from tetrarchia_env.notation import Replay, record_replay
 from tetrarchia_env.options import Options
 
 Agents = str | Agent | list[Agent] | tuple[Agent, ...]
@@ -248,10 +250,47 @@ def play_games(
         local: The information of agents that need observations.
         allow_full_information: Whether agents that need whole games may play with a view radius.
     """
+    return _play(options, team, seeds, agents_seed, local, allow_full_information, lambda rows, actions: None)
+
+
+def record_games(
+    options: Options,
+    team: Sequence[Agent],
+    seeds: Seeds,
+    agents_seed: int = 0,
+    local: LocalOptions = FULL_INFORMATION,
+    allow_full_information: bool = False,
+) -> list[Replay]:
+    """Play one game per seed to its end and return the replays; arguments as for `play_games`."""
+    played: dict[int, list[int]] = defaultdict(list)  # actions by row
+
+    def record(rows: EnvIds, actions: Actions) -> None:
+        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+            played[row].append(action)
+
+    results = _play(options, team, seeds, agents_seed, local, allow_full_information, record)
+    return [record_replay(options, result.seed, played[row], local) for row, result in enumerate(results)]
+
+
+def _play(
+    options: Options,
+    team: Sequence[Agent],
+    seeds: Seeds,
+    agents_seed: int,
+    local: LocalOptions,
+    allow_full_information: bool,
+    on_actions: Callable[[EnvIds, Actions], None],
+) -> list[GameResult]:
     games, masks = new_games(options, seeds, local.message_tokens)
     policy = TeamPolicy(team, len(games), agents_seed, local, allow_full_information)
     policy.begin(np.arange(len(games)), seeds)
-    play_to_end(games, masks, policy.act)
+
+    def act(games: Games, masks: Masks, rows: EnvIds) -> Actions:
+        actions = policy.act(games, masks, rows)
+        on_actions(rows, actions)
+        return actions
+
+    play_to_end(games, masks, act)
     return list(_results(games, [int(seed) for seed in np.atleast_1d(np.asarray(seeds, dtype=object))], policy))
 
 

@@ -20,7 +20,8 @@ from tetrarchia_env.board import EMPERORS, ROMAN_PROVINCES, SPACES
 from tetrarchia_env.constants import OUTCOMES
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import DIGITS
-from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS, Match
+from tetrarchia_env.variants import RULEBOOK_LEVELS
+from tetrarchia_eval.match import ALL_LEVELS, Match
 from tetrarchia_eval.statistics import Estimate, PairedTest, bootstrap_mean, by_seed, compare_scores, compare_wins, holm, wilson_by_seed
 
 ENDINGS = tuple(outcome for outcome in OUTCOMES if outcome != "running")

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -31,8 +32,18 @@ MAX_CHUNK_GROWTH = 8  # games played together are cheaper, so a small chunk pred
 MAX_CHUNK_GAMES = 4096  # larger chunks are not faster (measured with random agents: 0.2 ms per game from 1,000 games on)
 MAX_ALONE_CHUNK_S = 1.0  # this process plays alone while a chunk takes no longer
 MIN_POOL_WORK_S = 4.0  # remaining work that is worth starting other processes, about two seconds each
+
+
+class FinishedGame(Protocol):
+    """A finished game, as progress counts it."""
+
+    @property
+    def won(self) -> bool:
+        """Whether the game was won."""
+
+
 # Called with the games that the file contained before, with none when everything is compiled, then with games as they finish.
-Progress = Callable[[Sequence[GameResult]], None]
+Progress = Callable[[Sequence[FinishedGame]], None]
 
 
 def match_spec(

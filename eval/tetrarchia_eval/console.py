@@ -17,10 +17,9 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from tetrarchia_agents import GameResult
 from tetrarchia_env.messages import printable
 from tetrarchia_eval.analysis import LevelGrid
-from tetrarchia_eval.arena import Progress
+from tetrarchia_eval.arena import FinishedGame, Progress
 from tetrarchia_eval.tables import Table
 
 LOG_INTERVAL_S = 30.0  # between two lines of progress without a terminal
@@ -46,19 +45,19 @@ class ProgressTracker:
     seconds: float = 0.0  # of playing
     last_update: float = field(default_factory=time.monotonic)
 
-    def begin(self, name: str, games: Sequence[GameResult]) -> None:
+    def begin(self, name: str, games: Sequence[FinishedGame]) -> None:
         """Start a match, some of whose games were played before."""
         self.name, self.played, self.won = name, 0, 0
         self.from_earlier_runs += len(games)
         self._count(games)
 
-    def add(self, games: Sequence[GameResult]) -> None:
+    def add(self, games: Sequence[FinishedGame]) -> None:
         """Count finished games; none means that everything is compiled."""
         if games:
             self.seconds += time.monotonic() - self.last_update
         self._count(games)
 
-    def _count(self, games: Sequence[GameResult]) -> None:
+    def _count(self, games: Sequence[FinishedGame]) -> None:
         self.last_update = time.monotonic()
         self.done += len(games)
         self.played += len(games)
@@ -92,7 +91,7 @@ def show_progress(total: int, place: Callable[[], str] = str) -> Iterator[Callab
         def for_match(name: str) -> Progress:
             is_first = True
 
-            def progress(games: Sequence[GameResult]) -> None:
+            def progress(games: Sequence[FinishedGame]) -> None:
                 nonlocal is_first
                 if is_first:
                     tracker.begin(name, games)

@@ -22,6 +22,7 @@ from tetrarchia_env.messages import printable
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_env.options import MAX_TURNS, Options
 from tetrarchia_env.schema import UNBOUNDED, describe, truncate_repr, validate
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 
 FORMAT = 1
 BASE_GAME = "base game"
@@ -29,7 +30,6 @@ MAX_LEVELS_IN_FILE_NAME = 4
 MAX_FILE_NAME_LENGTH = 150  # without the digest; file systems allow about 255
 BORDERS, MAX_SCORE, MIN_SCORE = 6, 10, -18  # R9.1; R9.3: no border, all 7 regions in revolt, three armies, one the Goths, Pirates
 
-RULEBOOK_LEVELS = tuple(map("".join, product("543", "321", "012", "012")))  # easiest first
 ALL_LEVELS = tuple(map("".join, product("5432", "3210", "0123", "0123")))
 NAMED_LEVELS = {"rulebook": RULEBOOK_LEVELS, "every": ALL_LEVELS}
 

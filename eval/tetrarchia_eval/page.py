@@ -14,6 +14,7 @@ from tetrarchia_env.constants import MODULES, SCENARIOS, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_writable, write_text_atomic
 from tetrarchia_env.messages import printable
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 from tetrarchia_eval.analysis import (
     Comparison,
     GamesByTeam,
@@ -32,7 +33,7 @@ from tetrarchia_eval.analysis import (
 from tetrarchia_eval.cooperation import CROSS_PLAY, TEAMMATES
 from tetrarchia_eval.groups import INTERVALS, GroupReport
 from tetrarchia_eval.local_information import LOCAL
-from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, RULEBOOK_LEVELS, Match, MatchSpec, repeat_command, rules_label
+from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, Match, MatchSpec, repeat_command, rules_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
 from tetrarchia_eval.report import (
     DECISIONS,

@@ -109,6 +109,24 @@ def bootstrap_each(
     return _estimates(values, samples)
 
 
+def bootstrap_crossed(scores: ArrayLike, rng: Generator, resamples: int = RESAMPLES) -> Estimate:
+    """Return the mean of a matrix with its percentile bootstrap interval over rows and columns, which are drawn independently.
+
+    Args:
+        scores: The score of each run (rows) with each partner (columns). A single row or column is not drawn.
+        rng: Source of the resamples.
+        resamples: Number of resamples.
+
+    >>> bootstrap_crossed([[0.2, 0.4]], np.random.default_rng(0))
+    Estimate(value=0.30000000000000004, low=0.2, high=0.4)
+    """
+    matrix = np.asarray(scores, dtype=np.float64)
+    weights = [rng.multinomial(size, np.full(size, 1 / size), resamples) / size for size in matrix.shape]
+    samples = np.einsum("ri,ij,rj->r", weights[0], matrix, weights[1])
+    (found,) = _estimates(np.array([matrix.mean()]), samples[:, None])
+    return found
+
+
 @dataclass(frozen=True)
 class SelfPlayGap:
     """Win rates of teams of one run and of two different runs, and their difference."""

@@ -1,4 +1,4 @@
-"""Verification that results reproduce: games of result files are played again and compared in everything but time."""
+"""Verification that results reproduce: games of result files and protocol results are played again and compared in everything but time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +10,11 @@ import numpy as np
 from msgspec.structs import replace as replace_entries
 
 from tetrarchia_agents import GameResult
+from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.arena import Progress
 from tetrarchia_eval.match import GameLine, MatchSpec
+from tetrarchia_eval.protocol import OUTCOMES, ProtocolResult, case_spec, is_result, read_result
 from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import AgentCache, play_chunk
 
@@ -36,10 +38,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Verification:
-    """A result file and the indexes of the games to play again, or the reason why it cannot be read."""
+    """A result file or protocol result and the indexes of the games to play again, or the reason why it cannot be read."""
 
     path: Path
-    file: ResultFile | None
+    file: ResultFile | ProtocolResult | None
     indexes: Sequence[int] = ()
     damage: str = ""
 
@@ -48,17 +50,21 @@ def plan_verification(paths: Sequence[Path], rng: np.random.Generator, games: in
     """Read result files and choose the games to play again.
 
     Args:
-        paths: Result files, or folders that contain some at any depth.
+        paths: Result files (.jsonl) and protocol results (.json), or folders that contain some at any depth.
         rng: Draws the games.
-        games: Games at each level; `None`: all.
+        games: Games at each level, or a twelfth of the games of a protocol result; `None`: all.
 
     Raises:
         TetrarchiaError: If there is no file.
     """
-    files = [file for path in paths for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (_result_files(path) if path.is_dir() else [path])]
     found = []
     for path in files:
         try:
+            if path.suffix == ".json":
+                result = read_result(path)
+                found.append(Verification(path, result, range(result.total) if games is None else draw_protocol_games(result, games, rng)))
+                continue
             file = ResultFile.load(path, unfinished_ok=True)
             found.append(Verification(path, file, range(len(file.games)) if games is None else draw_games(file, games, rng)))
         except TetrarchiaError as error:
@@ -66,6 +72,18 @@ def plan_verification(paths: Sequence[Path], rng: np.random.Generator, games: in
     if not found:
         raise TetrarchiaError(f"verify: there is no result file below {', '.join(map(str, paths))}")
     return found
+
+
+def _result_files(folder: Path) -> list[Path]:
+    return sorted([*folder.rglob("*.jsonl"), *filter(is_result, folder.rglob("*.json"))])
+
+
+def draw_protocol_games(result: ProtocolResult, games: int, rng: np.random.Generator) -> list[int]:
+    """Draw games of a protocol result without replacement, at most `games` times `MAX_LEVELS_FACTOR`; fewer of slow agents."""
+    seconds = np.repeat([result.seconds_per_game.get(one.track, 0.0) for one in result.cases], [len(one.outcomes) for one in result.cases])
+    drawn = rng.permutation(result.total)[: MAX_LEVELS_FACTOR * games]
+    in_time = np.cumsum(seconds[drawn]) <= SECONDS_PER_GAME * games
+    return sorted(drawn[: max(MIN_GAMES, int(in_time.sum()))].tolist())
 
 
 def draw_games(file: ResultFile, games: int, rng: np.random.Generator) -> list[int]:
@@ -92,11 +110,18 @@ def verify_file(planned: Verification, agents: AgentCache, progress: Progress, u
         planned: The file and its games.
         agents: Agents created before.
         progress: Called with games as they finish.
-        update: Whether to accept other fingerprints and, if all games agree, to write the present ones into the file.
+        update: Whether to accept other fingerprints and, if all games agree, to write the present ones into the file; never in protocol
+            results.
     """
     file = planned.file
     if file is None:
         return Verdict(difference=planned.damage)
+    if isinstance(file, ProtocolResult):
+        try:
+            difference = _protocol_difference(file, planned.indexes, agents, progress)
+        except TetrarchiaError as error:  # an agent that cannot be created
+            difference = str(error)
+        return Verdict(len(planned.indexes), file.total, f"{planned.path}: {difference}" if difference else "")
     total = len(file.games)
     try:
         present = {name: agents.fingerprint(name) for name in file.spec.fingerprints}
@@ -122,6 +147,31 @@ def _first_difference(file: ResultFile, indexes: Sequence[int], agents: AgentCac
         for index, now in zip(chunk, games, strict=True):
             if entries := differing_entries(file.games[index], now):
                 return f"{file.path}: game {index} (level {now.level}, seed {now.seed}) does not reproduce: {entries}"
+    return ""
+
+
+def _protocol_difference(result: ProtocolResult, indexes: Sequence[int], agents: AgentCache, progress: Progress) -> str:
+    """Compare the environment, the fingerprints and the chosen games of a protocol result with the present ones."""
+    if (digest := environment_digest()) != result.environment_digest:
+        return f"the environment has the digest {digest}, not {result.environment_digest}: its rules or observations are different"
+    prints = result.agents | {f"partner:{name}": known for name, known in result.partners.items()}
+    for name, known in prints.items():
+        if (present := agents.fingerprint(name)) != known:
+            return f"agent {name} has the fingerprint {present}, not {known}: its weights, options or actions are different"
+    starts = np.cumsum([0, *(len(one.outcomes) for one in result.cases)])
+    for place, numbers in groupby(indexes, key=lambda index: int(np.searchsorted(starts, index, side="right")) - 1):
+        case, own = result.cases[place], [index - int(starts[place]) for index in numbers]
+        spec = case_spec(result.definition, case.case, result.split, len(case.outcomes), agents)
+        for chunk in _chunks(spec, own):
+            games = play_chunk(spec, agents.team(spec.agents), chunk)
+            progress(games)
+            for index, now in zip(chunk, games, strict=True):
+                before = OUTCOMES[case.outcomes[index]], case.scores[index], case.turns[index]
+                if before != (now.outcome, now.score, now.turns):
+                    return (
+                        f"{case.case.label}, seed {now.seed} does not reproduce: outcome, score and turns were {before}, "
+                        f"now {(now.outcome, now.score, now.turns)}"
+                    )
     return ""
 
 

@@ -91,6 +91,15 @@ def test_input_replay_is_never_overwritten(
     assert replay_file.read_bytes() == before
 
 
+@pytest.mark.parametrize(("old", "new"), [("{", "[{"), ("enter capital", "move ROMA"), ('"seed": 5', '"seed": 6')])
+def test_damaged_replay_is_refused_before_it_is_shown(old: str, new: str, replay_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = replay_file.read_text(encoding="utf-8")
+    assert old in content
+    replay_file.write_text(content.replace(old, new, 1), encoding="utf-8")
+
+    assert refused(capsys, "replay", str(replay_file)).startswith(f"tetrarchia: replay {replay_file}: ")
+
+
 def test_two_outputs_must_be_different_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"cannot write game\.gif twice"):

@@ -49,7 +49,7 @@ def test_option_values_match_the_engine() -> None:
 
 
 def test_all_specified_commands_exist() -> None:
-    assert {"watch", "play", "serve", "replay", "eval", "train", "bench", "levels", "doctor", "study"} <= set(ALL)
+    assert {"watch", "play", "serve", "replay", "eval", "train", "bench", "levels", "doctor", "study", "dataset"} <= set(ALL)
 
 
 def test_examples_name_existing_commands() -> None:

@@ -128,6 +128,19 @@ def test_damaged_files_are_rebuilt(root: Path, file: int, damage: str) -> None:
     assert hits(rebuilt) == 1
 
 
+@pytest.mark.parametrize("byte", [100, 1000, 2000, 4000])
+def test_one_wrong_bit_of_code_is_detected(root: Path, byte: int) -> None:
+    """Such a file can still be unpickled; only its checksum differs."""
+    _, code = use_once(root)
+    content = bytearray(code.read_bytes())
+    content[byte] ^= 1
+    code.write_bytes(content)
+    again = compiled()
+
+    assert again(21) == 42
+    assert hits(again) == 0
+
+
 class Planted:
     """Object that creates a file when it is unpickled."""
 

@@ -108,6 +108,7 @@ def test_combat_of_the_dux_does_not_end_the_turn(dice: tuple[int, int], dux: str
     ("changes", "dice", "dux", "army"),
     [
         ({"dux": "MACEDONIA", "tokens": {"MACEDONIA": "revolt"}, "armies": []}, BITHYNIA, "gone", []),
+        ({"dux": "MACEDONIA", "tokens": {"MACEDONIA": "unrest"}, "armies": []}, BITHYNIA, "MACEDONIA", []),
         ({}, (*BITHYNIA, 3, 3), "gone", [["THRACIA", "IV", "army"]]),
         ({}, (*BITHYNIA, 4, 3), "THRACIA", [["MOESIA SVPERIOR", "IV", "army"]]),
         ({}, (*BITHYNIA, 5, 3), "THRACIA", []),

@@ -1,6 +1,7 @@
 """The options of a game (section 1 of the interface): errors name the given value and the allowed ones."""
 
 import json
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,13 @@ def test_order_and_repetition_of_names_do_not_matter() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert new_games(one, 5)[0].tobytes() == new_games(other, 5)[0].tobytes()
+
+
+def test_options_with_different_rules_are_not_equal() -> None:
+    changes: list[dict[str, Any]] = [{}, {"level": "4210"}, {"level": ["4211"]}, {"variants": VARIANTS[:1]}, {"modules": MODULES}]
+    changes += [{"fixed_setup": True}, {"max_turns": 1}, {"revolts": 5}, {"secured": 1}, {"scenario": SCENARIOS[0]}]
+    options = [Options(**change) for change in changes]
+    assert all(one != other for one, other in combinations(options, 2))
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,18 @@ def test_replay_is_saved_loaded_and_stepped_through(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "game.json").read_text())["seed"] == 7
 
 
+def test_frames_and_replay_have_the_position_and_agent_of_each_action() -> None:
+    game = Game(level="4211", seed=3)
+    agents, positions = [], [game.snapshot()]
+    for _ in range(10):
+        agents.append(game.agent)
+        game.play(game.legal_actions[0])
+        positions.append(game.snapshot())
+    assert [frame.snapshot for frame in game.frames()] == positions
+    assert [agent for agent, _ in game.replay().actions] == agents
+    assert game.replay().final == positions[-1]
+
+
 def test_games_without_a_seed_differ() -> None:
     assert len({Game().snapshot()["dice"] for _ in range(3)}) == 3
 

@@ -6,6 +6,7 @@ import pytest
 from helpers.made_up_runs import match
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 from tetrarchia_eval.analysis import (
     ad_hoc_matrix,
     ad_hoc_of,
@@ -19,7 +20,7 @@ from tetrarchia_eval.analysis import (
     summarize,
     win_rates_by_digit,
 )
-from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS
+from tetrarchia_eval.match import ALL_LEVELS
 from tetrarchia_eval.statistics import wilson
 
 

@@ -93,6 +93,12 @@ def test_results_are_shown_and_saved(run: Command) -> None:
     assert len(load_match(file).games) == 20
 
 
+def test_agents_seed_changes_the_games(run: Command) -> None:
+    run(*TINY, "--out", "first.jsonl")
+    run(*TINY, "--out", "other.jsonl", "--agents-seed", "1")
+    assert games_of(Path("first.jsonl")) != games_of(Path("other.jsonl"))
+
+
 def test_same_command_continues_an_unfinished_file_and_shows_a_finished_one(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(*TINY)
     (file,) = first.saved
@@ -186,8 +192,10 @@ def test_many_levels_are_shown_as_a_map(run: Command) -> None:
     assert len(json.loads(Path("map.json").read_text(encoding="utf-8"))) == 2 * 81
 
 
-def test_cross_play_shows_matrices_and_saves_files_for_the_page(run: Command) -> None:
+def test_cross_play_shows_matrices_and_saves_files_for_the_page(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    loaded: list[Path] = []
+    monkeypatch.setattr("tetrarchia_eval.page.load_match", lambda path: (loaded.append(path), load_match(path))[1])
     shown = run("--agents", "random,greedy", "--cross-play", "--games", "3", "--out", "crossplay", "--table", "t.md", "--plot", "p.png")
     assert "saved: 12 files in crossplay" in shown.out
     assert len(row_of(shown, "greedy", "+", "random").split("%")) == 5
@@ -200,6 +208,7 @@ def test_cross_play_shows_matrices_and_saves_files_for_the_page(run: Command) ->
     page = run("--report", "results", "--out", "page.md")
     assert page.out == "written: page.md\n"
     assert "<!-- begin crossplay pairs -->" in Path("page.md").read_text(encoding="utf-8")
+    assert sorted(loaded) == sorted(Path("results").rglob("*.jsonl"))  # each file once
 
 
 @pytest.mark.parametrize("plot", ["bars.png", "bars.svg"])

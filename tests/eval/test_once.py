@@ -52,6 +52,13 @@ def test_agents_are_created_once(created: Counter[str]) -> None:
     assert created == {"random": 1, "greedy": 1}
 
 
+def test_agents_of_verified_files_are_created_once(created: Counter[str]) -> None:
+    evaluate("--agents", "random", "--against", "random,greedy", "--out", "both", *SMALL)
+    created.clear()
+    assert run(["verify", "both"]) == 0
+    assert created == {"random": 1, "greedy": 1}
+
+
 def test_finished_files_are_parsed_once(parsed: Counter[bytes]) -> None:
     for _ in range(2):
         evaluate("--agents", "random", "--against", "greedy", *SMALL)

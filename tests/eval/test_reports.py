@@ -12,9 +12,10 @@ import pytest
 from helpers.made_up_runs import match, spec
 from helpers.made_up_runs import save as keep
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 from tetrarchia_eval.analysis import ad_hoc_teams, compare_games, level_grid, pair_matrix, pair_teams, summarize
 from tetrarchia_eval.console import ProgressTracker, show
-from tetrarchia_eval.match import ALL_LEVELS, RULEBOOK_LEVELS, Match, repeat_command, rules_label, team_label
+from tetrarchia_eval.match import ALL_LEVELS, Match, repeat_command, rules_label, team_label
 from tetrarchia_eval.page import fill, write_report
 from tetrarchia_eval.plots import bars, dots, heat_map, matrix_plot, save
 from tetrarchia_eval.report import sign_flip_p

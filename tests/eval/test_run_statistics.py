@@ -11,6 +11,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import run_statistics
 from tetrarchia_eval.run_statistics import (
     bootstrap,
+    bootstrap_crossed,
     bootstrap_each,
     improvement_probability,
     interquartile_mean,
@@ -21,6 +22,7 @@ from tetrarchia_eval.run_statistics import (
     performance_profile,
     self_play_gap,
 )
+from tetrarchia_eval.statistics import Estimate
 
 # The example of rliable's tests (google-research/rliable, tests/rliable/metrics_test.py): runs x tasks.
 X = np.array([[1, 2], [2, 2], [1, 1], [2, 1]], dtype=np.float64)
@@ -184,3 +186,18 @@ def test_curves_are_interpolated_where_all_runs_have_values() -> None:
 def test_curves_without_a_common_place_have_no_mean() -> None:
     assert mean_curve([[(0.0, 0.1), (1.0, 0.2)], [(2.0, 0.1), (3.0, 0.2)]], make_rng()) == []
     assert mean_curve([[(0.0, 0.1)], []], make_rng()) == []
+
+
+def test_crossed_bootstrap_draws_rows_and_columns() -> None:
+    rng = np.random.default_rng(0)
+    effects = rng.normal(size=40)
+    rows, columns = np.repeat(effects[:, None], 40, axis=1), np.repeat(effects[None, :], 40, axis=0)
+    width = 2 * 1.96 * effects.std() / np.sqrt(40)
+
+    alone = [bootstrap_crossed(scores, rng) for scores in (rows, columns)]
+    both = bootstrap_crossed(rows + columns, rng)
+
+    assert [one.value for one in alone] == pytest.approx([effects.mean()] * 2)
+    assert [one.high - one.low for one in alone] == pytest.approx([width] * 2, rel=0.1)
+    assert both.high - both.low == pytest.approx(np.sqrt(2) * width, rel=0.1)
+    assert bootstrap_crossed([[0.5]], rng) == Estimate(0.5, 0.5, 0.5)

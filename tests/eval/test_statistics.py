@@ -48,6 +48,11 @@ def test_wilson_matches_newcombes_example() -> None:
     assert (wilson(0, 20).low, wilson(0, 20).high) == pytest.approx((0, 0.1611), abs=5e-5)
 
 
+def test_wilson_stays_between_zero_and_one() -> None:
+    assert wilson(0, 30).low == 0
+    assert wilson(30, 30).high == 1
+
+
 @pytest.mark.parametrize(("wins", "games"), [(0, 0), (3, 2), (-1, 5)])
 def test_wilson_refuses_impossible_counts(wins: int, games: int) -> None:
     with pytest.raises(TetrarchiaError, match=f"got {wins} of {games}"):
@@ -63,6 +68,12 @@ def test_wilson_by_seed_counts_copies_of_a_game_once() -> None:
     won, seeds = np.arange(100) < 30, np.arange(100)
     copied = wilson_by_seed(np.tile(won, 4), np.tile(seeds, 4))
     assert astuple(copied) == pytest.approx(astuple(wilson(30, 100)))
+
+
+def test_wilson_by_seed_nearly_equals_wilson_for_independent_games() -> None:
+    won, seeds = make_rng().random(4000) < 0.5, np.tile(np.arange(1000), 4)
+    found, expected = wilson_by_seed(won, seeds), wilson(int(won.sum()), 4000)
+    assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=0.1)
 
 
 @pytest.mark.parametrize("wins", [0, 1, 3])

@@ -1,4 +1,4 @@
-"""Damaged files: replays, results, boards, presets, checkpoints."""
+"""Damaged files: replays, results, protocol results, boards, presets, checkpoints."""
 
 import json
 import random
@@ -62,6 +62,25 @@ def results(chance: random.Random) -> None:
         assert 0 <= game.turns <= 2**31
         assert -18 <= game.score <= 10
         assert all(0 <= seconds < 1e13 for seconds in game.seconds)
+
+
+@cache
+def protocol_result() -> dict[str, Any]:
+    from helpers.made_up_results import made_up_result
+    from tetrarchia_eval.protocol import result_text
+
+    found: dict[str, Any] = json.loads(result_text(made_up_result("one", lambda case: 0.5, split="development")))
+    return found
+
+
+def protocol_results(chance: random.Random) -> None:
+    from tetrarchia_eval.leaderboard import track_table
+    from tetrarchia_eval.protocol import read_result
+
+    write_mutated_json(FOLDER / "protocol.json", protocol_result(), chance)
+    result = read_result(FOLDER / "protocol.json")
+    for track in result.games:
+        track_table([result], track, {}).markdown()
 
 
 def boards(chance: random.Random) -> None:

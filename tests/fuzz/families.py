@@ -13,14 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from fuzz.damaged_files import FOLDER, boards, checkpoints, presets, replays, results
+from fuzz.damaged_files import FOLDER, boards, checkpoints, presets, protocol_results, replays, results
 from fuzz.damaged_records import actions, snapshots, states
 from tetrarchia_env.errors import TetrarchiaError
 
 SECONDS = 300.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 20.0  # per input; most take a millisecond, but bounds checks may compile first
 
 FAMILIES: dict[str, Callable[[random.Random], None]] = {
-    family.__name__: family for family in (snapshots, replays, results, boards, presets, checkpoints, actions, states)
+    family.__name__: family for family in (snapshots, replays, results, protocol_results, boards, presets, checkpoints, actions, states)
 }
 
 

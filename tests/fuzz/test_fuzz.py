@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FAMILIES = Path(__file__).with_name("families.py")
-OF_FILES = ("replays", "results", "boards", "presets", "checkpoints")
+OF_FILES = ("replays", "results", "protocol_results", "boards", "presets", "checkpoints")
 OF_RECORDS = ("snapshots", "actions", "states")
 NEEDS = {"presets": ("yaml",), "checkpoints": ("torch", "safetensors"), "actions": ("stable_baselines3",)}
 A_MINUTE = 60

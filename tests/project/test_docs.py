@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PACKAGES = [str(ROOT / folder) for folder in ("", "agents", "train", "eval", "app")]
 COPIES = {"contributing.md", "changelog.md"}  # copied when the site is built
 PLAYED = dict.fromkeys(("results.md", "cooperation.md"), "the commands that played all results")  # pages whose commands take hours
-SLOW = {"README.md", "agents.md", "watching.md", "your_policy.md"}
+SLOW = {"README.md", "agents.md", "dataset.md", "protocol.md", "watching.md", "your_policy.md"}
 PYTHON, SHELL, NEITHER = {"python"}, {"", "sh", "bash", "console"}, {"text", "json", "toml", "yaml", "bibtex", "{toctree}"}
 COMMANDS = {"tetrarchia", "python", "mkdir"}  # allowed in blocks that are run
 
@@ -101,7 +101,7 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for block in blocks(page):
-        if block.reason is None and block.language in PYTHON | SHELL:
+        if block.reason is None and (block.file or block.language in PYTHON | SHELL):
             assert block.text.strip(), f"{block.place}: nothing to run"
             run(block, tmp_path, names)
 

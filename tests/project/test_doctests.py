@@ -31,6 +31,8 @@ MODULES = {  # and the optional packages that their examples need
     "tetrarchia_env.agent": (),
     "tetrarchia_agents.registry": (),
     "tetrarchia_agents.rollouts": (),
+    "tetrarchia_eval.protocol": (),
+    "tetrarchia_eval.run_statistics": (),
     "tetrarchia_eval.statistics": (),
 }
 

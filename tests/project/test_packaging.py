@@ -44,6 +44,12 @@ def test_changelog_begins_with_this_version() -> None:
     assert versions[0] == tetrarchia_env.__version__
 
 
+def test_citation_has_this_version() -> None:
+    versions = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+
+    assert versions == [tetrarchia_env.__version__]
+
+
 def test_bare_name_prefers_a_shipped_checkpoint_to_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "own"
     checkpoint(own / "ppo")

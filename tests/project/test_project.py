@@ -1,5 +1,6 @@
 """The repository: imports of the engine, packages of the wheel, pinned versions, links in the main pages."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -12,6 +13,15 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_engine_imports_only_numpy_numba_board_variants_and_itself() -> None:
+    allowed = re.compile(rf"({'|'.join(sys.stdlib_module_names)}|numpy|numba|llvmlite|tetrarchia_env\.(engine|board|variants))(\.|$)")
+    for source in (ROOT / "tetrarchia_env" / "engine").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(source.read_text(encoding="utf-8"))))
+        names = {f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+        names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        assert [name for name in names if not allowed.match(name)] == [], source.name
 
 
 def test_engine_imports_no_reinforcement_learning_library() -> None:

@@ -109,6 +109,13 @@ def test_dux_is_drawn_only_when_on_the_board(dux: str | None, seen: set[tuple[st
     assert pieces(changed(dux=dux)) == seen
 
 
+@pytest.mark.parametrize("zone", BOARD.zones)
+def test_ships_are_drawn_in_their_zone(zone: str) -> None:
+    assert pieces(changed(fleets=[zone])) == {("ship", "fleet", zone)}
+    assert pieces(changed(pirates=zone)) == {("ship", "pirates", zone)}
+    assert pieces(changed(pirates="gone")) == set()
+
+
 def elements_of_class(svg: str, name: str) -> list[dict[str, str]]:
     return [element.attrib for element in ElementTree.fromstring(svg).iter() if element.get("class") == name]
 

@@ -11,15 +11,22 @@ import pytest
 pytest.importorskip("torch")
 
 from helpers.arrays import rewrite_arrays
+from tetrarchia_agents.cards import read_card
+from tetrarchia_env import batch
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_eval.arena import match_spec
+from tetrarchia_eval.dataset import iter_games, make_dataset
+from tetrarchia_train.config import read_preset
 from tetrarchia_train.demonstrations import (
     Job,
     collect_demonstrations,
+    dataset_demonstrations,
     load_demonstrations,
     make_jobs,
     play_expert,
     save_demonstrations,
 )
+from tetrarchia_train.run import train
 
 
 def write_false_header(path: Path, shape: tuple[int, ...], *, compressed: bool = False) -> None:
@@ -95,3 +102,45 @@ def test_a_killed_worker_raises_an_error_and_keeps_the_finished_jobs(tmp_path: P
     with pytest.raises(TetrarchiaError, match=r"^a worker process was killed \(out of memory\?\): the demonstrations so far are saved"):
         collect_demonstrations(make_jobs("greedy", ["4200"], [{}], 0.1, 1), 10**6, 1, kill, tmp_path)
     assert len(list(tmp_path.glob("*.npz"))) >= 1
+
+
+def test_data_set_becomes_demonstrations_of_whole_games_in_a_mixed_order(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl.gz"
+    make_dataset([match_spec("greedy", 4, levels=["4200", "4211"])], path)
+    lengths = [len(game.replay.actions) for game in iter_games(path)]
+    everything = dataset_demonstrations(path, 10**6)
+
+    assert len(everything) == sum(lengths)
+    assert (everything.played, everything.won) == (8, sum(game.won for game in iter_games(path)))
+    assert batch.legal_masks(everything.games)[np.arange(len(everything)), everything.actions].all()
+    levels = ["".join(map(str, level)) for level in everything.games["level"].tolist()]
+    assert levels != sorted(levels)
+    some = dataset_demonstrations(path, 100)
+    assert len(some) == 100
+    assert some.games.tobytes() == everything.games[:100].tobytes()
+    assert some.played < 8
+
+
+def test_data_set_with_other_actions_or_local_information_is_refused(tmp_path: Path) -> None:
+    local, variant = tmp_path / "local.jsonl.gz", tmp_path / "variant.jsonl.gz"
+    make_dataset([match_spec("random", 1, view_radius=2)], local)
+    make_dataset([match_spec("random", 8, variants=["imperivm"])], variant)
+
+    with pytest.raises(TetrarchiaError, match="demonstrations need full information; game 1 has view_radius=2"):
+        dataset_demonstrations(local, 100)
+    with pytest.raises(TetrarchiaError, match="actions must be from 0 to 108"):
+        dataset_demonstrations(variant, 10**6, 109)
+
+
+@pytest.mark.slow
+def test_policy_is_cloned_from_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_dataset([match_spec("greedy", 8, levels=["4200"])], tmp_path / "games.jsonl.gz")
+    config = read_preset("tiny").with_overrides({"expert": "greedy", "demonstrations": "games.jsonl.gz"})
+
+    folder = train(config, "clone", stop_after="bc")
+
+    training = read_card(folder)["training"]
+    assert training["expert"] == "games.jsonl.gz"
+    assert training["num_demonstrations"] == config.num_demonstrations
+    assert 0 < training["bc_accuracy"] <= 1

@@ -130,16 +130,19 @@ def test_weight_of_borders_is_annealed() -> None:
     learner = Learner(small("scratch-shared"))
     assert isinstance(learner.reward, BordersReward)
     assert learner.reward.border == 1.0
+    borders = []
 
     for _ in range(6):
         learner.train_iteration()
+        borders.append(learner.reward.border)
 
-    assert 0.2 < learner.reward.border < 0.4
+    fraction = learner.config.border_fraction
+    assert borders == pytest.approx([1 - 0.8 * min(step / 6 / fraction, 1) for step in range(6)])
 
 
 def test_task_sets_the_games_and_the_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    config = small("scratch-shared", task="last-border")
+    config = small("scratch-shared", task="last-border")  # instead of the preset's curriculum
     learner = Learner(config)
 
     assert (batch.borders(learner.games.games) == 5).all()

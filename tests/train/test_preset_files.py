@@ -33,6 +33,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("chance_samples: 100000", "chance_samples must be from 0 to 1024"),
         ("num_envs: 65536\nn_steps: 65536", "num_envs x n_steps must be at most 16777216"),
         ("learning_rate: .nan", "learning_rate must be from 1e-09"),
+        ("turn_discount: 0", "training option turn_discount must be from 1e-09 to 1; got 0"),
+        ("final_turn_discount: 0", "training option final_turn_discount must be from 1e-09 to 1; got 0"),
         ("ent_coef: .inf", "ent_coef must be from 0"),
         ("node_dim: 4096\nreadout_dim: 4096\nhidden_dim: 4096", "at most 100,000,000 weights"),
         ("encoder_layers: 100000", "encoder_layers must be from 1 to 64"),

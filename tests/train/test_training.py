@@ -20,11 +20,12 @@ from tetrarchia_env.engine.state import OVER, WON  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.notation import snapshot  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
+from tetrarchia_env.variants import RULEBOOK_LEVELS  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
 from tetrarchia_train.behavior_cloning import CloningConfig, accuracy, clone  # noqa: E402
 from tetrarchia_train.checkpointing import load_run, save_run  # noqa: E402
 from tetrarchia_train.command import new_config  # noqa: E402
-from tetrarchia_train.config import PRESETS, RULEBOOK, TrainConfig, preset_names, read_preset  # noqa: E402
+from tetrarchia_train.config import PRESETS, TrainConfig, preset_names, read_preset  # noqa: E402
 from tetrarchia_train.demonstrations import Job, load_demonstrations, play_expert, save_demonstrations  # noqa: E402
 from tetrarchia_train.metrics import RolloutStats, difficulty  # noqa: E402
 from tetrarchia_train.ppo import Learner, linear_schedule  # noqa: E402
@@ -92,7 +93,7 @@ def test_levels_in_focus_are_drawn_more_often() -> None:
     levels = options.training_levels
 
     assert abs((levels.count("4200") + levels.count("4222")) / len(levels) - 0.5) < 0.05
-    assert set(levels) == set(RULEBOOK)
+    assert set(levels) == set(RULEBOOK_LEVELS)
     assert set(tiny(levels="rulebook", focus=["4200"], focus_share=1.0).training_levels) == {"4200"}
     assert [difficulty(level) for level in ("5300", "4200", "4211", "4222", "3122")] == [0, 2, 4, 6, 8]
     assert (linear_schedule(3.0, 1.0, 0.0), linear_schedule(3.0, 1.0, 0.5), linear_schedule(3.0, 1.0, 1.0)) == (3.0, 2.0, 1.0)

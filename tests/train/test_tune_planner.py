@@ -20,6 +20,7 @@ from tetrarchia_train.tune_planner import (
     play_chunk,
     tune,
     weights_to_toml,
+    with_urgency,
 )
 
 BY_HAND = np.array(load_weights(DEFAULT_WEIGHTS)[0].tolist())
@@ -57,6 +58,18 @@ def test_weights_stay_bounded_for_separable_outcomes() -> None:
     fitted = fit(Dataset(counts, (np.arange(100) >= 50).astype(np.float64)), np.zeros(2))
     assert np.isfinite(fitted).all()
     assert counts[[40, 60]] @ fitted == pytest.approx([-3, 3], abs=2)
+
+
+def test_datasets_are_concatenated_in_order() -> None:
+    parts = [Dataset(np.full((size, 3), float(size)), np.full(size, float(size % 2))) for size in (1, 2, 3)]
+    joined = Dataset.concatenate(iter(parts))
+    assert joined.features[:, 0].tolist() == [1, 2, 2, 3, 3, 3]
+    assert joined.won.tolist() == [1, 0, 0, 1, 1, 1]
+
+
+def test_with_urgency_changes_one_weight() -> None:
+    changed = dict(zip(FEATURES, with_urgency(BY_HAND, -0.5), strict=True))
+    assert changed == dict(zip(FEATURES, BY_HAND, strict=True)) | {URGENCY: -0.5}
 
 
 def test_written_weights_are_read_back(tmp_path: Path) -> None:

@@ -26,16 +26,17 @@ from tetrarchia_agents.network import MASKED, Network, expand_network, make_netw
 from tetrarchia_agents.network_config import NetworkConfig
 from tetrarchia_env import batch
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import atomic_dir
+from tetrarchia_env.files import atomic_dir, parts_folder
 from tetrarchia_env.local_view import FULL_INFORMATION
+from tetrarchia_eval.dataset import SUFFIX as DATASET_SUFFIX
 from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.dagger import collect_local_demonstrations
 from tetrarchia_train.demonstrations import (
     Demonstrations,
     collect_demonstrations,
+    dataset_demonstrations,
     load_demonstrations,
     make_jobs,
-    parts_folder,
     save_demonstrations,
 )
 from tetrarchia_train.evaluation import evaluate
@@ -102,6 +103,8 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
     path = Path(config.demonstrations) if config.demonstrations else folder / DEMONSTRATIONS_FILE
     if config.demonstrations or path.is_file():
         shutil.rmtree(folder / PARTS_DIR, ignore_errors=True)
+        if path.name.endswith(DATASET_SUFFIX):
+            return dataset_demonstrations(path, config.num_demonstrations, config.network_config.actions)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
     settings = (config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed, config.target_temperature)
@@ -139,7 +142,7 @@ def _clone_expert(config: TrainConfig, network: Network, demonstrations: Demonst
     print(f"accuracy {accuracy:.1%} after {seconds:.0f} s; {describe_win_rates(results['win_rates'])}")
     training = {
         "init_checkpoint": config.init_checkpoint,
-        "expert": config.expert,
+        "expert": Path(config.demonstrations).name if config.demonstrations.endswith(DATASET_SUFFIX) else config.expert,
         "num_demonstrations": len(demonstrations),
         "num_values": len(demonstrations.targets),
         "bc_accuracy": accuracy,

@@ -23,8 +23,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from tetrarchia_agents.cards import layout_digest
 from tetrarchia_agents.network import make_network
+from tetrarchia_env.digest import layout_digest
 from tetrarchia_env.envs.batched_games import state_dtypes
 from tetrarchia_env.envs.partners import PARTNER
 from tetrarchia_env.envs.rewards import BordersReward

@@ -8,7 +8,6 @@ and CleanRL. Importing this module loads neither torch nor the compiled rules.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import product
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,6 +20,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import MAX_NESTING, read_bounded
 from tetrarchia_env.messages import did_you_mean
 from tetrarchia_env.schema import UNBOUNDED, base_type, describe, field_types, sanitize_line, truncate_repr, validate_fields
+from tetrarchia_env.variants import RULEBOOK_LEVELS
 
 if TYPE_CHECKING:
     from tetrarchia_agents.network_config import NetworkConfig
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 PRESETS = Path(__file__).parent / "presets"
 MAX_PRESET_BYTES = 1_000_000
 MAX_ROLLOUT_STEPS = 2**24  # num_envs x n_steps; observations alone then take about 50 GB
-RULEBOOK = tuple("".join(digits) for digits in product("543", "321", "012", "012"))  # R2.1: the rulebook's 81 levels
 LEVEL_FIELDS = ("levels", "focus", "eval_levels")
 DEFAULT_COUNTS = {"revolts": 6, "secured": 0}  # R2.8: no head start
+HEAD_START_DEFAULTS = {**DEFAULT_COUNTS, "curriculum": False}
 SEARCH_EXPERT = "ppo:"  # prefix of an expert that searches with a checkpoint's value
 MAX_GROUP_RUNS = 1000
 SEED_STRIDE = 10_007  # between the seeds of the processes of one run
@@ -41,7 +41,7 @@ RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
     *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
-    *("border_coef", "final_border_coef"),
+    *("border_coef", "final_border_coef", "border_fraction"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
 
@@ -138,7 +138,13 @@ class TrainOptions:
         _warm_start("Checkpoint to start from; default: random weights. With --seeds, {seed} is the seed of each run.", show_default=False),
     ] = ""
     expert: Annotated[str, _warm_start("Agent to clone before PPO; `none` skips behavior cloning.")] = "planner"
-    demonstrations: Annotated[str, _warm_start("Existing file of the expert's demonstrations.", show_default=False)] = ""
+    demonstrations: Annotated[
+        str,
+        _warm_start(
+            "Existing file of demonstrations, or a data set of `tetrarchia dataset`, to clone instead of new games of the expert.",
+            show_default=False,
+        ),
+    ] = ""
     num_demonstrations: Annotated[int, Meta(ge=1, le=10**9), _warm_start("Decisions of the expert to clone.")] = 1_000_000
     expert_noise: Annotated[Fraction, _warm_start("Mean fraction of random actions in the expert's games.")] = 0.05
     target_temperature: Annotated[
@@ -179,6 +185,9 @@ class TrainOptions:
     final_turn_discount: Annotated[Discount, _ppo("Final discount of the reward per turn of the game.")] = 0.99
     border_coef: Annotated[Coefficient, _ppo("Initial reward per border (--reward borders).")] = 1.0
     final_border_coef: Annotated[Coefficient, _ppo("Final reward per border (--reward borders).")] = 1.0
+    border_fraction: Annotated[
+        Fraction, _ppo("Fraction of the run over which the reward per border changes from its initial to its final value.")
+    ] = 1.0
     shaping_coef: Annotated[Coefficient, _ppo("Coefficient of the potential-based reward shaping.")] = 1.0
 
     eval_freq: Annotated[PositiveInt, _evaluation("Timesteps between evaluations.")] = 2_000_000
@@ -267,7 +276,7 @@ class TrainConfig(TrainOptions):
     def level_list(self, name: str) -> list[str]:
         """Return the levels that an option names, e.g. `level_list("eval_levels")`."""
         text: str = getattr(self, name)
-        return list(RULEBOOK) if text == "rulebook" else [level for level in text.split(",") if level]
+        return list(RULEBOOK_LEVELS) if text == "rulebook" else [level for level in text.split(",") if level]
 
     @property
     def training_levels(self) -> list[str]:
@@ -344,7 +353,7 @@ class TrainConfig(TrainOptions):
         return "cpu" if self.processes > 1 else self.device
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "TrainConfig":
-        """Return a copy with some options replaced.
+        """Return a copy with some options replaced; a task replaces the head start.
 
         Args:
             overrides: Values by name, as YAML or the command line gives them: numbers may be texts, levels lists or numbers.
@@ -356,6 +365,8 @@ class TrainConfig(TrainOptions):
         for name in overrides:
             if name not in kinds:
                 raise TetrarchiaError(f"unknown training option {truncate_repr(name)}: choose from {', '.join(sorted(kinds))}")
+        if overrides.get("task"):
+            overrides = HEAD_START_DEFAULTS | dict(overrides)
         return replace(self, **{name: _coerce(name, value, kinds[name]) for name, value in overrides.items()})
 
     def resumed(self, overrides: Mapping[str, Any]) -> "TrainConfig":
@@ -492,7 +503,7 @@ def _coerce(name: str, value: Any, kind: Any) -> Any:
     """Convert values that YAML parses differently: it reads 3e-4 as a text, 4200 as a number, and levels as a list."""
     if name in (*LEVEL_FIELDS, *DEFAULT_COUNTS):
         if isinstance(value, list | tuple):
-            value = "rulebook" if tuple(value) == RULEBOOK else ",".join(map(str, value))
+            value = "rulebook" if tuple(value) == RULEBOOK_LEVELS else ",".join(map(str, value))
         return str(value) if isinstance(value, int) else value
     try:
         return kind(value) if isinstance(value, str) and kind in (int, float) else value

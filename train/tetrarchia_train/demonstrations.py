@@ -8,15 +8,13 @@ action, and a value, the mean over the dice (Tesauro, Temporal difference learni
 two-player perfect-information games without knowledge, 2020). Such a mean has far less variance than the outcome of a game.
 """
 
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,9 +25,10 @@ from tetrarchia_env.agent import Actions, Agent, EnvIds
 from tetrarchia_env.checks import check_records, records_from_bytes
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import atomic_write, write_text_atomic
-from tetrarchia_env.local_view import LocalViews
+from tetrarchia_env.files import atomic_write
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalViews
 from tetrarchia_env.options import Options
+from tetrarchia_eval.dataset import decisions, iter_games
 from tetrarchia_train.checkpointing import ArrayKind, read_arrays
 from tetrarchia_train.config import with_levels
 
@@ -198,16 +197,6 @@ def collect_demonstrations(
     return Demonstrations(games, actions, targets, sum(part.played for part in found), sum(part.won for part in found))
 
 
-def parts_folder(folder: Path, settings: Mapping[str, Any]) -> Path:
-    """Prepare the folder for the parts of jobs with these settings, and return it; parts of other settings are deleted."""
-    settings_file = folder / "jobs.json"
-    if not (settings_file.is_file() and settings_file.read_bytes() == msgspec.json.encode(settings)):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        write_text_atomic(settings_file, msgspec.json.encode(settings).decode())
-    return folder
-
-
 def _load_parts(folder: Path) -> list[Demonstrations]:
     """Load the parts of the first jobs, up to a missing or damaged one."""
     found: list[Demonstrations] = []
@@ -255,6 +244,38 @@ def load_demonstrations(path: Path, num_actions: int = ACTIONS) -> Demonstration
     except ValueError as error:  # TetrarchiaError, or the shape of the games
         raise TetrarchiaError(f"demonstrations {path} cannot be read: {str(error).removeprefix(f'{path} cannot be read: ')}") from None
     return Demonstrations(games, actions, targets, played, won)
+
+
+def dataset_demonstrations(path: Path, number: int, num_actions: int = ACTIONS) -> Demonstrations:
+    """Return decisions of a data set as demonstrations, from whole games in a random but fixed order.
+
+    Args:
+        path: A file of `tetrarchia dataset`.
+        number: Number of demonstrations; fewer if the data set has fewer.
+        num_actions: Size of the action set.
+
+    Raises:
+        TetrarchiaError: If the data set cannot be read, or has local information or other actions.
+    """
+    lengths = np.array([len(game.replay.actions) for game in iter_games(path)], dtype=np.int64)
+    order = np.random.default_rng(0).permutation(len(lengths))
+    chosen = order[: np.searchsorted(lengths[order].cumsum(), number) + 1].tolist()
+    wanted, found, won = set(chosen), dict[int, tuple[batch.Games, NDArray[np.int64]]](), 0
+    try:
+        for index, game in enumerate(iter_games(path)):
+            if index in wanted:
+                if game.replay.local != FULL_INFORMATION:
+                    raise TetrarchiaError(f"demonstrations need full information; game {index + 1} has {game.replay.local.text}")
+                positions, actions = decisions(game.replay)
+                found[index] = positions[:-1], actions
+                won += game.won
+        if not found:
+            raise TetrarchiaError("it has no games")
+        games, actions = (np.concatenate(parts)[:number] for parts in zip(*(found[index] for index in chosen), strict=True))
+        _check_actions(games, actions, num_actions)
+    except TetrarchiaError as error:
+        raise TetrarchiaError(f"demonstrations {path} cannot be used: {error}") from None
+    return Demonstrations(games, actions, NO_TARGETS, len(chosen), won)
 
 
 def _check_actions(games: batch.Games, actions: NDArray[np.int64], num_actions: int) -> None:

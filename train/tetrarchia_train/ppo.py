@@ -89,7 +89,8 @@ class Learner:
         ent_coef = linear_schedule(config.ent_coef, config.final_ent_coef, progress)
         self.reward.turn_discount = linear_schedule(config.turn_discount, config.final_turn_discount, progress)
         if isinstance(self.reward, BordersReward):
-            self.reward.border = linear_schedule(config.border_coef, config.final_border_coef, progress)
+            border_progress = min(progress / config.border_fraction, 1.0) if config.border_fraction else 1.0
+            self.reward.border = linear_schedule(config.border_coef, config.final_border_coef, border_progress)
         else:
             self.reward.begin(self.games.games)  # potentials depend on the discount
         with mixed_precision(config.precision, self.network.device.type):

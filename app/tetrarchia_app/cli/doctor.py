@@ -197,7 +197,8 @@ def write_video(name: str) -> str:
 
 def check_checkpoint(name: str) -> str:
     """Check the observation layout of a checkpoint; with torch, also load its weights."""
-    from tetrarchia_agents.cards import find_checkpoint, layout_digest, read_card
+    from tetrarchia_agents.cards import find_checkpoint, read_card
+    from tetrarchia_env.digest import layout_digest
 
     card = read_card(find_checkpoint(name))
     if card.get("layout") != layout_digest():

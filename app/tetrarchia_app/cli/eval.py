@@ -27,6 +27,7 @@ from tetrarchia_app.cli.arguments import (
     all_levels,
     complete_agents,
     complete_list,
+    cores,
     game_options,
     head_start,
     split_list,
@@ -230,7 +231,7 @@ def eval_(
             cluster = stack.enter_context(ray_workers(ray or "", workers))
             arena = stack.enter_context(Arena(max(2, cluster.size), cache=cache, pool=lambda _: nullcontext(cluster)))
         else:
-            arena = stack.enter_context(Arena(_cores() if workers is None else workers, cache=cache, pool=process_pool))
+            arena = stack.enter_context(Arena(cores() if workers is None else workers, cache=cache, pool=process_pool))
         progress_of = stack.enter_context(
             show_progress(sum(file.spec.total for file in files.values()), (lambda: cluster.place) if is_remote else str)
         )
@@ -277,10 +278,6 @@ def _learning_curves(group: "Group") -> "dict[str, list[Any]]":
 def _check_only(given: set[str], allowed: set[str], option: str) -> None:
     if others := sorted(given - allowed):
         raise TetrarchiaError(f"{option} takes no other option than {', '.join(sorted(allowed - {option}))}; got {', '.join(others)}")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _rival_line_ups(line_ups: "Sequence[str]", players: int | None) -> dict[str, str]:

@@ -61,7 +61,7 @@ def level_in_words(level: str) -> str:
     """Return the level's names, if it has any, and a line for each digit."""
     from tetrarchia_env.engine.scenarios import scenario_row
     from tetrarchia_env.options import Options
-    from tetrarchia_train.config import RULEBOOK
+    from tetrarchia_env.variants import RULEBOOK_LEVELS
 
     Options(level=level)  # raises an error if it is not a level
     lines = [
@@ -70,5 +70,5 @@ def level_in_words(level: str) -> str:
     ]
     names = [LEVELS[level]] if level in LEVELS else []
     names += [f"the level of the scenario {name}" for name in SCENARIOS if scenario_row(name)["level"] == level]
-    names += ["in the rulebook's table of 81 levels" if level in RULEBOOK else "not in the rulebook's table of 81 levels"]
+    names += ["in the rulebook's table of 81 levels" if level in RULEBOOK_LEVELS else "not in the rulebook's table of 81 levels"]
     return "\n".join([f"Level {level}: {', '.join(names)}.", *lines])

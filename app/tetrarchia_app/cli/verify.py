@@ -1,4 +1,4 @@
-"""The command `verify`: play games of result files again and compare."""
+"""The command `verify`: play games of result files and protocol results again and compare."""
 
 import os
 from pathlib import Path
@@ -13,12 +13,13 @@ PANEL = "Measure and train"
 EXAMPLES = (
     "tetrarchia verify results",
     "tetrarchia verify results/main/ppo.jsonl --all",
+    "tetrarchia verify leaderboard",
 )
 FALSE_SHARES = (0.01, 0.05)  # for which the probability of detection is printed
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Result files, or folders with result files", metavar="PATH")],
+    paths: Annotated[list[Path], typer.Argument(help="Result files and protocol results, or folders with such files", metavar="PATH")],
     games: Annotated[int, typer.Option(help="Games per level, drawn at random; fewer of slow agents and of sweeps")] = 20,
     every: Annotated[bool, typer.Option("--all", help="Play every game")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed that draws the games; default: random")] = None,
@@ -27,7 +28,7 @@ def verify(
         typer.Option("--update-fingerprints", help="Accept agents with another fingerprint if their games agree, and write it to the file"),
     ] = False,
 ) -> None:
-    """Verify that results reproduce: check the agents' fingerprints, play some games again, and compare everything but time."""
+    """Verify that results reproduce: check digests and fingerprints, play some games again, and compare everything but time."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     import numpy as np
 
