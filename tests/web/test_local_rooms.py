@@ -219,6 +219,7 @@ def test_lobby_offers_information_and_a_player_says_a_token(tmp_path: Path, chro
         chromium.run("document.getElementById('last-seen').click()")  # the button Start may cover it
         assert chromium.run("document.getElementById('seat-galerius').value") == "random"  # greedy needs whole games
         chromium.click("#start")
+        chromium.wait_for("document.getElementById('decision-title') !== null", 60)  # the page of the room
         while "say 4" not in [choice["action"] for choice in wait_for_choices(chromium)]:
             click_choice(chromium, wait_for_choices(chromium)[0])
 
