@@ -2,8 +2,9 @@
 
 Writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these pages, the checkpoints'
 cards and the bounds of the benchmark's partners;
-`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks and
-of cooperation. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
+`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks,
+of cooperation and of local information. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md)
+or a card is out of date.
 """
 
 import json
@@ -42,6 +43,7 @@ from tetrarchia_eval.leaderboard import (
     partner_table,
     track_table,
 )
+from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, gap_plot, gap_table, information_table, read_messages, shuffle_table
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import (
     GROUPS,
@@ -49,7 +51,9 @@ from tetrarchia_eval.page import (
     Matches,
     commands,
     fill,
+    folded,
     group_parts,
+    group_report,
     headline_agents,
     load_results,
     marked,
@@ -71,6 +75,7 @@ ROOT = DOCS.parent
 LEADERBOARD, PROTOCOL = ROOT / "leaderboard", "v1"
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
 COOPERATION_PLOTS = DOCS / "pictures" / "cooperation"
+LOCAL_PLOT = "pictures/local/gap.svg"  # next to the pages
 AGENT = "ppo"  # the agent of the checkpoints
 CARD_LEVELS = ("4200", "4211", "4222")
 TIMED_PRESETS = ("ppo", "ppo-more")
@@ -104,6 +109,9 @@ def main(arguments: Sequence[str]) -> int:
     write_report(RESULTS, DOCS / "results.md")
     draw_learning_curves()
     draw_cooperation()
+    if results()[LOCAL]:
+        (DOCS / LOCAL_PLOT).parent.mkdir(parents=True, exist_ok=True)
+        save(gap_plot(group_report(results()[LOCAL])), DOCS / LOCAL_PLOT)
     for path, text in texts().items():
         write_text_atomic(path, text)
     return 0
@@ -130,7 +138,7 @@ def texts() -> dict[Path, str]:
         ROOT / "README.md": {"results": readme_table()},
     }
     pages = {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()}
-    anywhere = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()} | cooperation_parts() | task_parts()
+    anywhere = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()} | cooperation_parts() | local_parts() | task_parts()
     for path in sorted(DOCS.glob("*.md")):
         text = pages.get(path) or path.read_text(encoding="utf-8")
         if marked(text, anywhere):
@@ -254,6 +262,29 @@ def draw_cooperation() -> None:
         )
     if (RESULTS / BORDERS_FILE).is_file():
         write_text_atomic(COOPERATION_PLOTS / "borders.svg", border_maps(read_border_holders(RESULTS / BORDERS_FILE)))
+
+
+# --- local_information.md, from results/local ---
+
+
+def local_parts() -> dict[str, str]:
+    """Return the tables, figures and commands of docs/local_information.md that have results."""
+    parts, matches = {}, results()[LOCAL]
+    if matches:
+        report = group_report(matches)
+        image = f"![Self-play and cross-play of groups with different information]({LOCAL_PLOT})"
+        parts["rates"] = f"{gap_table(report).markdown()}\n{report.title}; {INTERVALS}.\n\n{image}\n\n{commands(matches)}"
+        parts["improvement"] = folded("Probability of improvement of every two groups", report.improvement_table())
+    if (RESULTS / MESSAGES_FILE).is_file():
+        kept = read_messages(RESULTS / MESSAGES_FILE)
+        caption = (
+            f"Task {kept.task}, {kept.games:,} games per run, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}; {INTERVALS}."
+        )
+        command = f"python -m tetrarchia_eval.local_information {RESULTS.name}/{MESSAGES_FILE} {kept.task} {' '.join(kept.groups)}"
+        parts["messages"] = (
+            f"{information_table(kept).markdown()}\n{shuffle_table(kept).markdown()}\n{caption}\n\n```console\n{command}\n```"
+        )
+    return {f"local {name}": part for name, part in parts.items()}
 
 
 # --- tasks, from results/tasks, results/main and trials ---

@@ -150,10 +150,13 @@ class Observer:
     Args:
         local: The arguments of local information.
         num_envs: The number of environments.
+
+    Attributes:
+        views: The views of the Emperors in all environments; `None` with full information.
     """
 
     def __init__(self, local: LocalOptions, num_envs: int) -> None:
-        self._views = None if local.view_radius is None else LocalViews(local, num_envs)
+        self.views = None if local.view_radius is None else LocalViews(local, num_envs)
 
     def update(self, games: Games, env_ids: EnvIds, are_new: NDArray[np.bool_]) -> None:
         """Let all Emperors remember what they see; call this in each position in which an action is chosen.
@@ -163,25 +166,25 @@ class Observer:
             env_ids: The environment of each.
             are_new: Whether no action was played yet; the set-up is public.
         """
-        if self._views is None:
+        if self.views is None:
             return
-        views = self._views.select(env_ids)
+        views = self.views.select(env_ids)
         views.begin(games, np.flatnonzero(are_new))
         views.update(games)
-        self._views.store(env_ids, views)
+        self.views.store(env_ids, views)
 
     def say(self, games: Games, env_ids: EnvIds, actions: Actions) -> None:
         """Keep the messages among the actions chosen in these positions."""
-        if self._views is not None:
-            views = self._views.select(env_ids)
+        if self.views is not None:
+            views = self.views.select(env_ids)
             views.say(games, np.arange(len(games)), actions)
-            self._views.store(env_ids, views)
+            self.views.store(env_ids, views)
 
     def observe(self, games: Games, env_ids: EnvIds) -> Observations:
         """Return the observation of the Emperor to act in each game."""
-        if self._views is None:
+        if self.views is None:
             return observe_unchecked(games, agents_to_act(games))
-        return self._views.select(env_ids).observe(games, agents_to_act(games))
+        return self.views.select(env_ids).observe(games, agents_to_act(games))
 
 
 def ask(

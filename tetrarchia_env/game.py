@@ -279,6 +279,14 @@ class Game(GameState):
         """Return a copy of the Emperors' views of the current position, for agents elsewhere; `None` without `view_radius`."""
         return None if self.local.view_radius is None else self._views(len(self.moves)).select(ROW_0)
 
+    def last_messages(self) -> dict[str, tuple[int, int]]:
+        """Return the last token of each Emperor who said one, and the number of turns finished since (R14.7)."""
+        if not self.local.message_tokens:
+            return {}
+        messages = self._views(len(self.moves)).messages[0]
+        said = zip(EMPERORS, messages.token.tolist(), messages.turn.tolist(), strict=True)
+        return {emperor: (token, self.turn - turn) for emperor, token, turn in said if token}
+
     def visible_snapshot(self, emperor: str | None, actions: int | None = None) -> Snapshot:
         """Return the part of the game that an Emperor knows (R14), for drawing; it cannot be restored.
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 from tetrarchia_env.agent import Agent, Observer, ask, begin_games
-from tetrarchia_env.batch import Games, Masks, is_over, legal_masks, new_games, playout, rng_states
+from tetrarchia_env.batch import Games, is_over, legal_masks, new_games, playout, rng_states
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import FULL_INFORMATION
@@ -38,9 +38,11 @@ def fingerprint(agent: Agent) -> str:
         raise TetrarchiaError(f"{type(agent).__name__}.weights_digest() must return bytes; got {type(weights).__name__}")
     digest = sha256(weights)
     digest.update(json.dumps(_options(agent), sort_keys=True).encode())
+    local = getattr(agent, "local", None) or FULL_INFORMATION
     for options in PROBES:
-        games, masks = _positions(options)
-        env_ids, observer = np.arange(len(games)), Observer(getattr(agent, "local", None) or FULL_INFORMATION, len(games))
+        games = _positions(options)
+        masks = legal_masks(games, local.message_tokens)
+        env_ids, observer = np.arange(len(games)), Observer(local, len(games))
         begin_games(agent, env_ids)
         observer.update(games, env_ids, np.ones(len(games), dtype=np.bool_))
         try:
@@ -58,7 +60,7 @@ def _options(agent: Agent) -> dict[str, int | float | str | None]:
 
 
 @cache
-def _positions(options: Options) -> tuple[Games, Masks]:
+def _positions(options: Options) -> Games:
     """Return positions of random games, with RNG states that do not occur in games."""
     found = []
     for number, steps in enumerate(RANDOM_STEPS):
@@ -68,4 +70,4 @@ def _positions(options: Options) -> tuple[Games, Masks]:
         found.append(games[~is_over(games)])
     games = np.concatenate(found)
     games["dice"] = rng_states(np.arange(len(games), dtype=np.uint64))
-    return games, legal_masks(games)
+    return games

@@ -16,6 +16,7 @@ from tetrarchia_agents.position_analysis import Critic, advise
 from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.game_analysis import Advice, Decision, GameAnalysis
 from tetrarchia_env.notation import Replay, action_id, action_text, replay_actions
@@ -36,7 +37,7 @@ def analyze_replay(critic: Critic, replay: Replay, samples: int = DEFAULT_SAMPLE
 
 def replay_positions(replay: Replay) -> batch.Games:
     """Return the position before each action of a replay, and after the last."""
-    game, masks = batch.new_games(replay.options, replay.seed)
+    game, masks = batch.new_games(replay.options, replay.seed, replay.local.message_tokens)
     positions = [game.copy()]
     for action in replay_actions(replay, game, masks):
         batch.step(game, np.array([action]), masks)
@@ -82,11 +83,14 @@ def evaluate_decisions(critic: Critic, games: batch.Games, actions: Actions, sam
     Args:
         critic: Estimates the win probabilities.
         games: The positions.
-        actions: The action that was played in each.
+        actions: The action that was played in each. A message (R14.7) changes nothing for the critic, which continues the turn.
         samples: The number of dice samples per action, a multiple of 36.
     """
     advice = advise(critic, games, samples=samples)
     known = [{one.action: one.win_probability for one in found} for found in advice]
+    for action, found in zip(actions.tolist(), known, strict=True):
+        if action >= ACTIONS:
+            found[action] = next(iter(found.values()))
     is_new = np.array([action not in found for action, found in zip(actions.tolist(), known, strict=True)], dtype=np.bool_)
     computed = iter(critic.action_values(games[is_new], actions[is_new], samples).tolist())
     expected = [next(computed) if new else found[action] for action, found, new in zip(actions.tolist(), known, is_new, strict=True)]

@@ -59,6 +59,7 @@ class TeamPolicy:
         seed: int = 0,
         local: LocalOptions = FULL_INFORMATION,
         allow_full_information: bool = False,
+        observer: Observer | None = None,
     ) -> None:
         """Create a policy.
 
@@ -68,6 +69,7 @@ class TeamPolicy:
             seed: The seed of the agents' randomness, see `tetrarchia_env.agent.agent_rngs`.
             local: The information of agents that need observations.
             allow_full_information: Whether agents that need whole games may play with a view radius.
+            observer: Gives the observations; by default a new `Observer`.
 
         Raises:
             TetrarchiaError: There are not four agents, or one of them may not play with this information.
@@ -77,7 +79,7 @@ class TeamPolicy:
         self._agents = list({id(agent): agent for agent in agents}.values())
         self._agent_of = np.array([[id(one) for one in self._agents].index(id(agent)) for agent in agents])
         check_information(self._agents, local, allow_full_information)
-        self._observer = Observer(local, env_ids)
+        self._observer = observer or Observer(local, env_ids)
         self._seed = seed
         self._streams: RngStates = np.zeros(env_ids, dtype=np.uint64)
         self.decisions = np.zeros((env_ids, len(EMPERORS)), dtype=np.int64)

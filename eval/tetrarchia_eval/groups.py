@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tetrarchia_agents.cards import CARD, CHECKPOINTS
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_eval.analysis import OVERALL, Matrix, pair_of
 from tetrarchia_eval.console import Part
-from tetrarchia_eval.match import Match
+from tetrarchia_eval.match import Match, MatchSpec
 from tetrarchia_eval.plots import bars, curves, matrix_plot, profiles
 from tetrarchia_eval.report import match_title, matrix_table
 from tetrarchia_eval.run_statistics import (
@@ -108,6 +110,11 @@ class GroupResults:
     pairs: Mapping[tuple[str, str], Match]  # cross-play of different runs, by the runs of East and West
 
     @property
+    def local(self) -> LocalOptions:
+        """The information of the runs."""
+        return next(iter(self.runs.values())).spec.local
+
+    @property
     def places(self) -> list[str]:
         """The levels, or the scenario or task."""
         return list(_win_rates(next(iter(self.runs.values()))))
@@ -160,8 +167,13 @@ def _win_rates(match: Match) -> dict[str, float]:
     return {place: float(np.mean(some)) for place, some in won.items()}
 
 
+def _without_local(spec: MatchSpec) -> MatchSpec:
+    rules = {name: value for name, value in spec.arguments.items() if name not in spec.local.arguments()}
+    return replace(spec, arguments=rules, full_information=())
+
+
 def group_results(matches: Mapping[str, Match]) -> dict[str, GroupResults]:
-    """Sort matches into groups.
+    """Sort matches into groups; each group may have its own local information (R14).
 
     Args:
         matches: Matches by name, GROUP/RUN for a run alone and GROUP/ANYTHING for a pair of runs of this group.
@@ -173,7 +185,7 @@ def group_results(matches: Mapping[str, Match]) -> dict[str, GroupResults]:
     found: dict[str, dict[str, Match]] = {}
     for name, match in matches.items():
         for what in ("arguments", "levels", "games", "first_seed", "seed"):
-            if getattr(match.spec, what) != getattr(first.spec, what):
+            if getattr(_without_local(match.spec), what) != getattr(_without_local(first.spec), what):
                 raise TetrarchiaError(f"{name} and {first_name} must have the same rules, levels, games and seeds; {what} differs")
         group, _, label = name.partition("/")
         found.setdefault(group, {})[label] = match
@@ -192,6 +204,8 @@ def _one_group(group: str, matches: Mapping[str, Match]) -> GroupResults:
             if not {east, west} <= set(run_of):
                 raise TetrarchiaError(f"{group}/{label} must be a pair of runs of the group; got {east} and {west}")
             pairs[run_of[east], run_of[west]] = match
+    if len({match.spec.local for match in matches.values()}) > 1:
+        raise TetrarchiaError(f"the matches of group {group} must have the same local information")
     return GroupResults(group, runs, pairs)
 
 
@@ -205,7 +219,8 @@ class GroupReport:
 
     def __init__(self, matches: Mapping[str, Match], learning_curves: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> None:
         self.groups = group_results(matches)
-        self.title = match_title(next(iter(matches.values())).spec)
+        spec = next(iter(matches.values())).spec
+        self.title = match_title(spec if len({group.local for group in self.groups.values()}) == 1 else _without_local(spec))
         self._first, *self._others = self.groups.values()
         self._curves = learning_curves or {}
         self.places = [*self._first.places, *([OVERALL] if len(self._first.places) > 1 else [])]

@@ -32,6 +32,7 @@ from tetrarchia_eval.analysis import (
 )
 from tetrarchia_eval.cooperation import CROSS_PLAY, TEAMMATES
 from tetrarchia_eval.groups import INTERVALS, GroupReport
+from tetrarchia_eval.local_information import LOCAL
 from tetrarchia_eval.match import ALL_LEVELS, BASE_GAME, Match, MatchSpec, repeat_command, rules_label
 from tetrarchia_eval.plots import bars, dots, heat_map, save
 from tetrarchia_eval.report import (
@@ -60,6 +61,7 @@ FOLDERS = (
     *("tasks", TEAMMATES, CROSS_PLAY),  # shown on other pages than docs/results.md
 )
 GROUPS = "groups"  # with a folder for each group of training runs
+GROUP_FOLDERS = (GROUPS, LOCAL)
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
 LADDER_AGENT = re.compile(r"ppo(:candidates=\d+)?")  # whose matches at the standard levels are part of the ladder
@@ -128,10 +130,12 @@ def load_results(folder: str | os.PathLike[str]) -> dict[str, Matches]:
     """
     results = Path(folder)
     paths = {name: sorted((results / name).glob("*.jsonl")) for name in FOLDERS}
-    paths[GROUPS] = sorted((results / GROUPS).glob("*/*.jsonl"), key=lambda path: [path.parent.name, len(path.stem), path.stem])
+    for name in GROUP_FOLDERS:
+        paths[name] = sorted((results / name).glob("*/*.jsonl"), key=lambda path: [path.parent.name, len(path.stem), path.stem])
     unread = sorted({*results.rglob("*.jsonl")} - {path for some in paths.values() for path in some})
     if unread:
-        raise TetrarchiaError(f"result files must be in one of {', '.join(FOLDERS)} or {GROUPS}/NAME; got {', '.join(map(str, unread))}")
+        folders = ", ".join([*FOLDERS, *(f"{name}/GROUP" for name in GROUP_FOLDERS)])
+        raise TetrarchiaError(f"result files must be in one of {folders}; got {', '.join(map(str, unread))}")
     if not any(paths.values()):
         raise TetrarchiaError(f"there are no results in {results}: no file {' or '.join(f'{name}/*.jsonl' for name in FOLDERS)}")
     return {

@@ -190,7 +190,7 @@ def parse_game(content: object) -> StudyGame:
     """
     data = validate(content, StudyLine, "")
     replay = parse_replay(data.replay)
-    game, masks = batch.new_games(replay.options, replay.seed)
+    game, masks = batch.new_games(replay.options, replay.seed, replay.local.message_tokens)
     for action in replay_actions(replay, game, masks):
         batch.step(game, np.array([action]), masks)
     return StudyGame(replay, tuple(data.players), tuple(data.seats), tuple(data.deciders), tuple(data.seconds), data.version)
@@ -202,6 +202,7 @@ def game_rows(games: Sequence[StudyGame]) -> list[tuple[Any, ...]]:
     for number, game in enumerate(games):
         final, rules = game.replay.final, game.replay.final["rules"]
         names = [*rules.get("variants", ()), *rules.get("modules", ()), *filter(None, [rules.get("scenario")])]
+        names += [f"{name}={value}" for name, value in game.replay.local.arguments().items()]
         persons = len({seat for seat in game.seats if game.players[seat].kind == "person"})
         played = (number, game.replay.seed, rules.get("level", ""), "+".join(names) or "base", game.team, persons, int(game.won))
         rows.append((*played, final["outcome"], final["score"], final["turn"], len(game.deciders), game.version))

@@ -16,6 +16,7 @@ from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.board import EMPERORS  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.game_analysis import GameAnalysis  # noqa: E402
+from tetrarchia_env.local_view import LocalOptions  # noqa: E402
 from tetrarchia_env.notation import Replay, action_id, record_replay  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 
@@ -110,3 +111,19 @@ def test_luck_has_mean_0_and_explains_most_of_the_outcome() -> None:
     assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))
     assert abs(each.mean()) < 4 * each.std() / np.sqrt(len(each))
     assert (change - luck).var() < change.var() / 2
+
+
+def test_messages_do_not_change_the_win_probability_within_a_turn() -> None:
+    """A message may be the last action of a turn; the dice that then follow are luck."""
+    replay = random_replay(Options(), 11, 40, LocalOptions(2, message_tokens=3))
+
+    found = analyze_replay(critic(), replay, NUM_ROLLS).decisions
+
+    said = [row for row, one in enumerate(found) if one.action.startswith("say")]
+    assert len(found) == 40
+    assert {found[row].turn == found[row + 1].turn for row in said} == {True, False}
+    for row in said:
+        if row and found[row - 1].turn == found[row].turn:
+            assert found[row].choice == pytest.approx(0, abs=0.02)  # up to other dice samples
+        if found[row + 1].turn == found[row].turn:
+            assert found[row].luck == 0

@@ -17,9 +17,20 @@ from helpers.random_games import random_replay
 from tetrarchia_app.cli.app import run
 from tetrarchia_env import __version__
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation import Replay, action_id
 from tetrarchia_env.options import Options
-from tetrarchia_eval.study import GAMES_FILE, Player, StudyGame, append_game, game_rows, new_person, read_study, summary_table
+from tetrarchia_eval.study import (
+    GAMES_FILE,
+    Player,
+    StudyGame,
+    append_game,
+    decision_rows,
+    game_rows,
+    new_person,
+    read_study,
+    summary_table,
+)
 
 PERSON, PPO = Player("person", "0123456789abcdef", consent=True), Player("agent", "ppo")
 WRITE = """
@@ -64,6 +75,19 @@ def test_recorded_games_are_read_back(tmp_path: Path) -> None:
 
     assert read_study(tmp_path / "new") == ([game(), game(Player("agent", "planner"))], [])
     assert (tmp_path / "new" / GAMES_FILE).stat().st_mode & 0o077 == 0  # readable by the owner only
+
+
+def test_games_with_messages_are_read_back_and_written_as_a_data_set(tmp_path: Path) -> None:
+    played = random_replay(Options(), 11, 1000, LocalOptions(2, message_tokens=3))
+    append_game(tmp_path, game(played=played))
+
+    found, faults = read_study(tmp_path)
+
+    assert (found, faults) == ([game(played=played)], [])
+    assert "message_tokens=3" in game_rows(found)[0][3]
+    actions = [row[5] for row in decision_rows(found)]
+    assert actions == [action_id(text) for _, text in played.actions]
+    assert max(actions) >= action_id("say 1")
 
 
 @pytest.mark.parametrize("name", ["Anna", "0123456789ABCDEF", "0123456789abcdef0", "0123456789abcde\n"])

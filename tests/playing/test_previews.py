@@ -12,6 +12,7 @@ from tetrarchia_env.board import BOARD
 from tetrarchia_env.engine.combat import barbarian_side, roman_side
 from tetrarchia_env.engine.state import GOTHS, PIRATES, ROMAN
 from tetrarchia_env.game import Game
+from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.notation import action_id, legal_actions
 
 
@@ -50,11 +51,12 @@ def previews_at(**changes: object) -> dict[str, Preview]:
     return {preview.action: preview for preview in previews(position(**changes))}
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_R3_5_actions_that_end_the_turn_are_marked(seed: int) -> None:
-    game, rng = Game.from_options(random_options(seed), seed), random.Random(seed)
+@pytest.mark.parametrize(("seed", "tokens"), [*((seed, 0) for seed in range(8)), (8, 3), (9, 3)])
+def test_R3_5_actions_that_end_the_turn_are_marked(seed: int, tokens: int) -> None:
+    local = LocalOptions(2, message_tokens=tokens) if tokens else FULL_INFORMATION
+    game, rng = Game.from_options(random_options(seed), seed, local=local), random.Random(seed)
     while not game.is_over and len(game.moves) < 150:
-        before, chosen = game.position.copy()[0], rng.choice(previews(game.position))
+        before, chosen = game.position.copy()[0], rng.choice(previews(game.position, message_tokens=tokens))
         lines = game.play(chosen.action)
         after = game.position[0]
         if before.phase == ROMAN and not chosen.combat:

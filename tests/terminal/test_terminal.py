@@ -231,6 +231,15 @@ def test_play_exits_when_the_game_is_over(monkeypatch: pytest.MonkeyPatch, capsy
     assert list(play_replay(load_replay(file)))
 
 
+def test_play_says_and_shows_messages(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    typing(monkeypatch, "enter ROMA", "say 2", "end", "board")
+    assert main_with(monkeypatch, "play", "--level", "4011", "--seed", "3", "--view-radius", "1", "--message-tokens", "3") == 0
+    shown = capsys.readouterr().out
+    assert "say 3" in shown
+    assert "last messages: diocletian 2 (0 turns ago)" in shown
+    assert "last messages: diocletian 2 (1 turn ago)" in shown
+
+
 @pytest.mark.parametrize("command", ["watch", "replay"])
 def test_unknown_video_format_is_refused_before_the_game(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], replay_file: Path, command: str

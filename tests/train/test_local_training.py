@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
 from tetrarchia_agents import make_agent  # noqa: E402
+from tetrarchia_agents.cards import read_card  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_agents.rollouts import play_games  # noqa: E402
 from tetrarchia_env import batch, tetrarchia_v0  # noqa: E402
@@ -223,3 +224,17 @@ def test_options_as_words_of_a_command(value: object, words: list[str]) -> None:
 def test_presets_differ_from_those_with_full_information_only_in_the_observations(method: str) -> None:
     full = read_preset(f"scratch-{method}")
     assert read_preset(f"local-{method}") == full.with_overrides({"view_radius": 2, "last_seen": True})
+
+
+def test_a_run_is_fine_tuned_with_partners_of_the_same_information(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    short = {"task": "last-border", "total_timesteps": 1, **MESSAGES}
+    start, partner = (run.train(small("local-shared", seed=seed, **short), f"run-{seed}") for seed in (1, 2))
+    tuned = {"seat": "all", "partners": f"ppo:{partner}", "chance_samples": 0, "critic_rollouts": 1, **short}
+
+    final = run.train(small("local-shared", init_checkpoint=str(start), **tuned), "tuned")
+
+    assert PPOAgent(str(final)).local == LOCAL
+    assert read_card(final)["training"]["warm_start"]["timesteps"] == 16 * 8
+    with pytest.raises(TetrarchiaError):
+        Learner(small("local-shared", **tuned | {"view_radius": 1}))

@@ -1,20 +1,26 @@
 """Tests of publishing a run as a checkpoint or a trial, and of the generated pages."""
 
+import importlib.util
 import json
 import runpy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
+from helpers.made_up_runs import match
+from helpers.made_up_runs import save as save_match
 from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import NetworkConfig, make_network
 from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_eval.local_information import MessageResults, RunMessages
+from tetrarchia_eval.page import marked
 from tetrarchia_train import publish as publishing
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -87,6 +93,32 @@ def test_generated_pages_and_cards_are_current() -> None:
     ]
 
     assert stale == []
+
+
+def test_tables_of_local_information_are_filled_when_there_are_results(tmp_path: Path) -> None:
+    skills = ("strong", "middling", "weak")
+    for east in skills:
+        for west in skills:
+            name = east if east == west else f"{east}+{west}"
+            save_match(tmp_path / "results/local/mine" / f"{name}.jsonl", match((east, east, west, west), games=10))
+            save_match(tmp_path / "results/local/other" / f"{name}.jsonl", match((east, east, west, west), games=10))
+    run_messages = RunMessages(20, 1.0, {"armies": 0.5}, {"armies": 0.1}, 6, 5)
+    kept = MessageResults("last-two", 10, 0, {"mine": {"seed-1": run_messages, "seed-2": run_messages}})
+    (tmp_path / "results/local/messages.json").write_bytes(msgspec.json.encode(kept))
+    spec = importlib.util.spec_from_file_location("make_results", DOCS / "make_results.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.RESULTS = tmp_path / "results"
+
+    parts = module.local_parts()
+
+    page = (DOCS / "local_information.md").read_text(encoding="utf-8")
+    assert set(parts) == {"local rates", "local improvement", "local messages"}
+    assert marked(page, parts) == parts
+    assert parts["local messages"].count("| mine | mean |") == 2
+    assert "tetrarchia eval --agents" in parts["local rates"]
 
 
 def test_every_published_curve_has_a_picture() -> None:

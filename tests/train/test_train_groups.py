@@ -78,6 +78,12 @@ def test_all_runs_are_created_before_training(folder: Path) -> None:
     assert [whole_run.saved_options(run) for run in runs] == [(tiny(seed=seed), "the command") for seed in (1, 2, 10)]
 
 
+def test_each_run_can_start_from_the_checkpoint_of_its_seed(folder: Path) -> None:
+    group = groups.create_group(tiny(init_checkpoint="runs/first/seed-{seed}/final"), "many", [1, 2], "")
+    starts = [whole_run.saved_options(run)[0].init_checkpoint for run in groups.group_runs(group)]
+    assert starts == ["runs/first/seed-1/final", "runs/first/seed-2/final"]
+
+
 def test_a_seed_that_is_too_large_creates_nothing(folder: Path) -> None:
     with pytest.raises(TetrarchiaError, match="training option seed"):
         groups.create_group(tiny(), "many", [1, 2**31], "")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
@@ -13,9 +14,12 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from helpers.browser import Browser
-from helpers.room_page import open_page
+from helpers.room_page import click_choice, open_page, wait_for_choices
 from helpers.web_server import Client, RefusedRequestError, Server, serving
+from tetrarchia_app.web.workers import AgentSpec
+from tetrarchia_env.agent import Agent
 from tetrarchia_env.board import BOARD, EMPERORS
+from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.local_view import LINK_DISTANCES, LocalOptions
 
 FIRST, SECOND = "player 1", "player 2"
@@ -151,6 +155,84 @@ def test_rooms_keep_their_information_after_a_restart(tmp_path: Path) -> None:
         assert room_of(server, path).has_secrets
 
 
+def test_messages_reach_all_players_and_survive_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        path = server.create_room(*SEATS, seed=5, **LOCAL, message_tokens=3)
+        room = room_of(server, path)
+        first, second = server.connect(path), server.connect(f"/seat/{room.players[1].link}")
+        while "say 3" not in [choice["action"] for choice in first.own_decision()["choices"]]:
+            first.play(first.own_decision()["choices"][0]["action"])
+        assert first.received["decision"]["messages"] == {}
+        say = next(choice for choice in first.own_decision()["choices"] if choice["action"] == "say 3")
+        assert (say["label"], say["place"], say["ends_turn"]) == ("Say 3", None, False)
+
+        first.play("say 3")
+
+        heard = second.wait_for("action", lambda message: message["position"] == room.position)
+        assert heard["entry"]["lines"] == ["Diocletian says 3"]
+        assert not any(choice["action"].startswith("say") for choice in first.own_decision()["choices"])
+    with serving(tmp_path) as server:
+        assert server.connect(path).received["decision"]["messages"] == {"diocletian": [3, 0]}
+
+
+class Speaker(Agent):
+    """Says 2 as soon as it can, else plays the first legal action."""
+
+    needs = "observations"
+
+    def act(self, observations: Any, masks: Any, env_ids: Any, /) -> Any:
+        return np.array([ACTIONS + 1 if mask[ACTIONS:].any() else mask.argmax() for mask in masks])
+
+
+def test_observation_agents_say_tokens_in_rooms_with_different_numbers_of_tokens(tmp_path: Path) -> None:
+    specs = {"speaker": AgentSpec(Speaker, "", batched=False, base_only=False, needs_games=False)}
+    with serving(tmp_path, specs=specs) as server:
+        rooms = [
+            room_of(server, server.create_room(FIRST, "speaker", "speaker", "speaker", seed=5, **LOCAL, message_tokens=tokens))
+            for tokens in (0, 3)
+        ]
+        for room in rooms:
+            client = server.connect(f"/seat/{room.players[0].link}")
+            while client.own_decision()["turn"] < 4:
+                actions = [choice["action"] for choice in client.own_decision()["choices"]]
+                client.play("end" if "end" in actions else actions[0])
+        messages = client.received["decision"]["messages"]
+
+    assert not any(move.action >= ACTIONS for move in rooms[0].game.moves)
+    assert messages == {"galerius": [2, 3], "constantius": [2, 2], "maximian": [2, 1]}
+
+
+def test_tokens_without_a_view_radius_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, pytest.raises(RefusedRequestError, match="message_tokens needs view_radius"):
+        server.create_room(*SEATS, message_tokens=3)
+
+
+@pytest.mark.slow
+def test_lobby_offers_information_and_a_player_says_a_token(tmp_path: Path, chromium: Browser) -> None:
+    with serving(tmp_path / "rooms", ("greedy", "random")) as server:
+        chromium.reset(server.origin)
+        open_page(chromium, f"{server.origin}/")
+        assert chromium.run("document.getElementById('seat-galerius').value") == "greedy"
+        for id_, value in (("view-radius", "2"), ("message-tokens", "4")):
+            chromium.run(f"(document.getElementById('{id_}').value = '{value}', 0)")
+            chromium.run(f"document.getElementById('{id_}').dispatchEvent(new Event('change'))")
+        chromium.run("document.getElementById('last-seen').click()")  # the button Start may cover it
+        assert chromium.run("document.getElementById('seat-galerius').value") == "random"  # greedy needs whole games
+        chromium.click("#start")
+        chromium.wait_for("document.getElementById('decision-title') !== null", 60)  # the page of the room
+        while "say 4" not in [choice["action"] for choice in wait_for_choices(chromium)]:
+            click_choice(chromium, wait_for_choices(chromium)[0])
+
+        click_choice(chromium, {"action": "say 4"})
+
+        chromium.wait_for("!document.getElementById('messages').hidden", 60)
+        assert chromium.run("document.getElementById('messages').textContent") == "Last messages: Diocletian 4 (this turn)"
+        [room] = server.manager.rooms.values()
+        assert room.game.local == LocalOptions(2, last_seen=True, message_tokens=4)
+        assert chromium.console_errors() == []
+        chromium.open("about:blank")  # before its server stops
+
+
 @pytest.mark.slow
 def test_two_people_see_different_maps(server: Server, chromium: Browser) -> None:
     path = server.create_room(*SEATS, seed=5, level="4222")
@@ -175,3 +257,4 @@ def test_two_people_see_different_maps(server: Server, chromium: Browser) -> Non
     assert maps["diocletian"] != maps["constantius"]
     assert all("Out of your view" in text and "Seen" in text and "undefined" not in text for text in tooltips.values())
     assert chromium.console_errors() == []
+    chromium.open("about:blank")

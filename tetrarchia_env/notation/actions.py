@@ -120,6 +120,6 @@ def action_label(game: Games, action: int) -> str:
     )
 
 
-def legal_actions(game: Games) -> list[int]:
-    """Return the legal action ids of an array of one game; none when it is over."""
-    return [int(action) for action in np.flatnonzero(legal_masks(game)[0])]
+def legal_actions(game: Games, message_tokens: int = 0) -> list[int]:
+    """Return the legal action ids of an array of one game, with messages if there are tokens (R14.7); none when it is over."""
+    return [int(action) for action in np.flatnonzero(legal_masks(game, message_tokens)[0])]

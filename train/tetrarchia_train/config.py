@@ -133,7 +133,10 @@ class TrainOptions:
         _network("Precision of matrix products in PPO; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."),
     ] = "float32"
 
-    init_checkpoint: Annotated[str, _warm_start("Checkpoint to start from; default: random weights.", show_default=False)] = ""
+    init_checkpoint: Annotated[
+        str,
+        _warm_start("Checkpoint to start from; default: random weights. With --seeds, {seed} is the seed of each run.", show_default=False),
+    ] = ""
     expert: Annotated[str, _warm_start("Agent to clone before PPO; `none` skips behavior cloning.")] = "planner"
     demonstrations: Annotated[
         str,

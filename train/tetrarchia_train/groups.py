@@ -31,6 +31,7 @@ from tetrarchia_train.metrics import CURVE_FILE, read_curve
 from tetrarchia_train.run import OPTIONS_FILE, RUNS, saved_options, write_options
 
 RUN_NAME = re.compile(r"seed-(\d+)")
+SEED = "{seed}"  # in init_checkpoint
 POLL_S = 0.1
 
 
@@ -44,7 +45,7 @@ def create_group(config: TrainConfig, name: str, seeds: Sequence[int], command: 
     """Create the run folders of a group, each with its options; nothing is trained yet.
 
     Args:
-        config: The configuration of all runs, except their seeds.
+        config: The configuration of all runs, except their seeds; `{seed}` in `init_checkpoint` is replaced by the seed of each run.
         name: The group's folder in `runs/`.
         seeds: The seed of each run.
         command: The command line, for the cards of the checkpoints.
@@ -58,7 +59,9 @@ def create_group(config: TrainConfig, name: str, seeds: Sequence[int], command: 
     folder = RUNS / name
     if folder.exists():
         raise TetrarchiaError(f"{folder} already exists: continue a group with --resume, or choose another name")
-    configs = {f"seed-{seed}": replace(config, seed=seed) for seed in seeds}
+    configs = {
+        f"seed-{seed}": replace(config, seed=seed, init_checkpoint=config.init_checkpoint.replace(SEED, str(seed))) for seed in seeds
+    }
     RUNS.mkdir(exist_ok=True)
     with atomic_dir(folder) as draft:
         for run, options in configs.items():

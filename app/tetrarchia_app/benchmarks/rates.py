@@ -32,14 +32,22 @@ from tetrarchia_env.render.raster import draw_rgb
 from tetrarchia_eval.arena import match_spec, play_match
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {"base game": {}, "everything on": {"variants": VARIANTS, "modules": MODULES}}
+LOCAL_CONFIGURATIONS: dict[str, dict[str, Any]] = {  # R14
+    "view radius 2": {"view_radius": 2},
+    "view radius 2 with last seen": {"view_radius": 2, "last_seen": True},
+    "view radius 2 with last seen and 4 tokens": {"view_radius": 2, "last_seen": True, "message_tokens": 4},
+}
 NUM_ENVS = 512
 PACKAGE_FOLDERS = ("", "agents", "train", "eval", "app")  # of a checkout
 PETTINGZOO_GAMES = ("tictactoe_v3", "connect_four_v3", "hanabi_v5")
 OPEN_SPIEL_GAMES = ("hanabi", "backgammon")
-COMPARISONS = (  # our row, the peer's row, and the ratio that is the goal
-    ("batch with observation and mask, base game", "OpenSpiel hanabi", 15),
+BATCH, SB3 = "batch with observation and mask", "Stable-Baselines3 VecEnv"  # rows
+COMPARISONS = (  # our row, the row that it is compared with, and the ratio that is the goal
+    (f"{BATCH}, base game", "OpenSpiel hanabi", 15),
     ("AEC, raw_env", "PettingZoo hanabi_v5", 10),
     ("AEC, env", "PettingZoo hanabi_v5", 3),
+    *((f"{BATCH}, {name}", f"{BATCH}, base game", 0.6) for name in LOCAL_CONFIGURATIONS),
+    *((f"{SB3}, {name}", SB3, 0.6) for name in LOCAL_CONFIGURATIONS),
 )
 START_UP = """
 import time
@@ -98,10 +106,12 @@ def measure(effort: Effort | None = None) -> Iterator[Row]:
     effort = effort or Effort()
     for name, arguments in CONFIGURATIONS.items():
         yield from measure_playouts(name, Options(**arguments), effort)
-    for name, arguments in CONFIGURATIONS.items():
-        yield Row(f"batch with observation and mask, {name}", rate(vector(**arguments), effort), "steps/s")
+    for name, arguments in (CONFIGURATIONS | LOCAL_CONFIGURATIONS).items():
+        yield Row(f"{BATCH}, {name}", rate(vector(**arguments), effort), "steps/s")
     if find_spec("stable_baselines3"):
-        yield Row("Stable-Baselines3 VecEnv", rate(sb3(), effort), "steps/s")
+        yield Row(SB3, rate(sb3(), effort), "steps/s")
+        for name, arguments in LOCAL_CONFIGURATIONS.items():
+            yield Row(f"{SB3}, {name}", rate(sb3(**arguments), effort), "steps/s")
     if find_spec("torch"):
         yield Row(
             "batch with ppo partners, one seat, base game", rate(vector(seat="galerius", partners=make_agent("ppo")), effort), "steps/s"
@@ -164,9 +174,9 @@ def vector(**arguments: Any) -> PlaySteps:
     return play
 
 
-def sb3() -> PlaySteps:
+def sb3(**arguments: Any) -> PlaySteps:
     """Play at random in Stable-Baselines3's API, requesting masks as MaskablePPO does."""
-    env = tetrarchia_v0.sb3_vec_env(NUM_ENVS, seed=1, copy=False)
+    env = tetrarchia_v0.sb3_vec_env(NUM_ENVS, seed=1, copy=False, **arguments)
     env.reset()
     rngs = batch.rng_states(np.arange(NUM_ENVS, dtype=np.uint64))
 
@@ -325,7 +335,7 @@ def open_spiel(name: str) -> PlaySteps:
 
 
 def ratios(rows: list[Row]) -> Iterator[Row]:
-    """Return how many times as fast ours are, for the pairs of `COMPARISONS` that were measured."""
+    """Return how many times as fast one row is as another, for the pairs of `COMPARISONS` that were measured."""
     values = {row.what: row.value for row in rows if row.unit == "steps/s"}
     for ours, peer, goal in COMPARISONS:
         if ours in values and peer in values:

@@ -34,5 +34,5 @@ def bench(
         rows.append(row)
         write_text_atomic(out, report([*rows, *ratios(rows)]))  # after each row, in case the command is stopped
     for row in ratios(rows):
-        print(f"{row.what:75} {row.value:>8,.1f} {row.unit}")
+        print(f"{row.what:75} {row.value:>8,.2f} {row.unit}")
     print(f"written: {printable(out)}")

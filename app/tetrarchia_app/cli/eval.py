@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import ExitStack, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,7 +100,8 @@ def eval_(
     group: Annotated[
         list[str] | None,
         typer.Option(
-            help="Evaluate a group of training runs: a name in runs/, a shipped group or a folder; may be repeated to compare groups",
+            help="Evaluate a group of training runs: a name in runs/, a shipped group or a folder; may be repeated to compare groups. "
+            "By default each plays with the local information of its training",
             rich_help_panel=PLAYERS,
             metavar="NAME",
         ),
@@ -154,6 +156,7 @@ def eval_(
         print(f"written: {printable(out or DEFAULT_PAGE)}")
         return
 
+    from tetrarchia_env.local_view import LocalOptions
     from tetrarchia_eval.arena import Arena, match_spec
     from tetrarchia_eval.console import show, show_progress
     from tetrarchia_eval.groups import GroupReport, find_group
@@ -185,6 +188,14 @@ def eval_(
     else:
         line_ups = _rival_line_ups([agents, *(against or ())], players)
     cache = AgentCache()
+    local = LocalOptions(view_radius, last_seen, message_tokens)
+
+    def information(team: str) -> LocalOptions:
+        """Return the information of a match: that with which a group was trained, unless options are given."""
+        if not groups or given & {"view_radius", "last_seen", "message_tokens"}:
+            return local
+        return getattr(cache.agent(team.split(",", maxsplit=1)[0]), "local", None) or local
+
     specs = {
         name: match_spec(
             team,
@@ -200,9 +211,7 @@ def eval_(
             **head_start(revolts, secured),
             fixed_setup=fixed_setup,
             max_turns=max_turns,
-            view_radius=view_radius,
-            last_seen=last_seen,
-            message_tokens=message_tokens,
+            **asdict(information(team)),
             allow_full_information=allow_full_information,
             cache=cache,
         )

@@ -12,6 +12,7 @@ from tetrarchia_app.cli.arguments import (
     AllowFullInformation,
     LastSeen,
     Level,
+    MessageTokens,
     Modules,
     Revolts,
     Save,
@@ -43,6 +44,7 @@ def play(
     secured: Secured = None,
     view_radius: ViewRadius = None,
     last_seen: LastSeen = False,
+    message_tokens: MessageTokens = 0,
     seed: Annotated[int | None, typer.Option(help="Random seed; default: a different game each time", rich_help_panel=GAME)] = None,
     agents: Agents = "random",
     allow_full_information: AllowFullInformation = False,
@@ -67,7 +69,7 @@ def play(
     check_output_paths(save)
     yours, seed = parse_emperors(emperors), secrets.randbelow(2**32) if seed is None else seed
     options = game_options(level, variants, modules, scenario, task, revolts, secured)
-    game = Game.from_options(options, seed, local=LocalOptions(view_radius, last_seen))
+    game = Game.from_options(options, seed, local=LocalOptions(view_radius, last_seen, message_tokens))
     print(f"You play {', '.join(yours)}. Seed: {seed}. Type ? for help.")
     policy = game_policy(agents, game, yours, allow_full_information)
     Player(game, {name: policy for name in EMPERORS if name not in yours}).run()

@@ -15,6 +15,7 @@ from tetrarchia_app.cli.arguments import (
     VARIANTS,
     AllowFullInformation,
     LastSeen,
+    MessageTokens,
     ViewRadius,
 )
 from tetrarchia_app.cli.levels import DIGITS
@@ -57,6 +58,7 @@ def serve(
     study: Annotated[Path | None, typer.Option(help="Folder in which games of consenting players are kept for research")] = None,
     view_radius: ViewRadius = None,
     last_seen: LastSeen = False,
+    message_tokens: MessageTokens = 0,
     allow_full_information: AllowFullInformation = False,
 ) -> None:
     """Play in the browser: choose your Emperors, invite other players by link, and let agents play the rest; or watch agents play."""
@@ -64,7 +66,7 @@ def serve(
     server = import_web("server")
     from tetrarchia_env.local_view import LocalOptions
 
-    local = LocalOptions(view_radius, last_seen)
+    local = LocalOptions(view_radius, last_seen, message_tokens)
     bound = server.bind_socket(host, port)
     manager = create_manager(agents, state, study, keep, local, allow_full_information)
     server.run(manager, lobby_data(manager), bound, server.AccessPolicy.for_host(host), open_browser=open_)
@@ -208,6 +210,10 @@ def agent_spec(name: str) -> "AgentSpec":
 
 def lobby_data(manager: "RoomManager") -> dict[str, Any]:
     """Return what can be chosen in the lobby, with descriptions."""
+    from dataclasses import asdict
+
+    from tetrarchia_env.engine.actions import MAX_MESSAGE_TOKENS
+    from tetrarchia_env.local_view import MAX_RADIUS
     from tetrarchia_env.options import Options
 
     choices = [("variants", VARIANTS), ("modules", MODULES)]
@@ -217,9 +223,17 @@ def lobby_data(manager: "RoomManager") -> dict[str, Any]:
         {"one": one, "many": many, "why": why, "values": values} for (one, many, why), values in zip(DIGITS, LEVEL_DIGITS, strict=True)
     ]
     services = manager.services
-    agents = [{"name": name, "about": spec.description, "base_only": spec.base_only} for name, spec in services.agents.items()]
+    agents = [
+        {
+            "name": name, "about": spec.description, "base_only": spec.base_only,
+            "needs_games": spec.needs_games, "local": None if spec.local is None else asdict(spec.local),
+        }
+        for name, spec in services.agents.items()
+    ]  # fmt: skip
     return {
         "digits": digits, "levels": LEVELS, "variants": VARIANTS, "modules": MODULES, "scenarios": SCENARIOS, "tasks": TASKS,
         "agents": agents, "needs_all_actions": needs_all_actions,
+        "local": asdict(services.local), "max_radius": MAX_RADIUS, "max_tokens": MAX_MESSAGE_TOKENS,
+        "allow_full_information": services.allow_full_information,
         "coach": services.coach is not None, "study": services.keep_game is not None,
     }  # fmt: skip

@@ -35,21 +35,22 @@ class Choice:
         return f"{self.number:3} {self.text}" + (f"  {remark}" if remark else "")
 
 
-def choices(game: Games, known: Games | None = None) -> list[Choice]:
+def choices(game: Games, known: Games | None = None, message_tokens: int = 0) -> list[Choice]:
     """Return the legal actions of an array of one game: combats, then the others, numbered from 1; `end` is 0 and comes last.
 
     Args:
         game: The game.
         known: The part of it that the player knows, from which the odds are computed (R14); by default everything.
+        message_tokens: The number of message tokens (R14.7).
     """
-    ids = ordered_actions(game)
+    ids = ordered_actions(game, message_tokens)
     return with_costs(game, ids, play_each(game, ids), known)
 
 
-def ordered_actions(game: Games) -> list[int]:
+def ordered_actions(game: Games, message_tokens: int = 0) -> list[int]:
     """Return the legal actions in the order of `choices`."""
     record = fast_view(game)
-    return sorted(legal_actions(game), key=lambda action: (action == a.END, fighters(record, action) is None, action))
+    return sorted(legal_actions(game, message_tokens), key=lambda action: (action == a.END, fighters(record, action) is None, action))
 
 
 def play_each(game: Games, ids: Sequence[int]) -> Games:

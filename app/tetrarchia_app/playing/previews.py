@@ -64,31 +64,32 @@ class Preview:
     at_risk: tuple[str, ...]
 
 
-def previews(game: Games, known: Games | None = None) -> list[Preview]:
+def previews(game: Games, known: Games | None = None, message_tokens: int = 0) -> list[Preview]:
     """Return a preview of every legal action, in the order of `choices`.
 
     Args:
         game: The game.
         known: The part of it that the player knows (R14). Combats are previewed from it, and figures at risk are left out.
+        message_tokens: The number of message tokens (R14.7).
     """
-    record, ids = fast_view(game), ordered_actions(game)
+    record, ids = fast_view(game), ordered_actions(game, message_tokens)
     visible = record if known is None else fast_view(known)
     after = play_each(game, ids)
     plain = to_namedtuple(record)
     as_game: Any = (plain,)  # for action_label: the fields of `game` are slow to read
     found = []
-    for choice, end in zip(with_costs(game, ids, after), _turn_ends(record, ids, after), strict=True):
+    for choice, end in zip(with_costs(game, ids, after), _turn_ends(record, ids, after, message_tokens), strict=True):
         label, combat = action_label(as_game, choice.action), _combat(visible, choice.action)
         removed = _removed(end) if end is not None and known is None else ((), ())
         found.append(Preview(choice.text, label, choice.cost, _place(plain, choice.action), combat, end is not None, *removed))
     return found
 
 
-def _turn_ends(record: GameRecord, ids: Sequence[int], after: Games) -> list[Any]:
+def _turn_ends(record: GameRecord, ids: Sequence[int], after: Games, message_tokens: int) -> list[Any]:
     """Return, for each action, the position in which it ends the Roman phase; `None` if it does not or begins a combat."""
     if record.phase != ROMAN:
         return [None] * len(ids)
-    has_others = legal_masks(after)[:, a.END + 1 :].any(axis=1)
+    has_others = legal_masks(after, message_tokens)[:, a.END + 1 :].any(axis=1)
     ends = ((after["phase"] != ROMAN) | ~has_others) & (after["outcome"] == record.outcome)
     return [
         to_namedtuple(fast_view(after[row : row + 1])) if is_end and fighters(record, action) is None else None
@@ -122,7 +123,7 @@ def _place(game: GameRecord, action: int) -> str | None:
         return BOARD.names[BOARD.roma if action == a.ENTER_ROMA else BOARD.capitals[game.emperor]]
     if action in (a.ATTACK_PIRATES, a.DUX_ATTACK_PIRATES):
         return BOARD.zones[int(game.pirates).bit_length() - 1]
-    if action >= a.ORDER:
+    if a.ORDER <= action < a.SAY:
         return BOARD.names[(action - a.ORDER) % SPACES]
     return next((BOARD.names[action - first] for first in ACTION_BLOCKS if first <= action < first + SPACES), None)
 

@@ -73,8 +73,9 @@ class Player:
         if self._game.local.view_radius is not None:
             self._game.view = self._game.agent
             known = self._game.visible_position(self._game.agent)
-        offered = choices(self._game.position, known)
-        self._print(self._new_events(), [*self._link_lines(known), *menu(offered, window_size()[0])])
+        offered = choices(self._game.position, known, self._game.local.message_tokens)
+        below = [*last_messages(self._game), *self._link_lines(known), *menu(offered, window_size()[0])]
+        self._print(self._new_events(), below)
         snapshot = self._game.snapshot()
         points = f", {snapshot['ip']} IP" if snapshot["phase"] == "roman" else ""
         while True:
@@ -163,6 +164,12 @@ class Player:
         if len(board) <= height or not is_terminal():
             return board
         return draw_brief(frame.snapshot, colour=color, dice=frame.dice, width=width, height=1000).split("\n")
+
+
+def last_messages(game: Game) -> list[str]:
+    """Return a line with the last token of each Emperor who said one (R14.7); none if there are no messages yet."""
+    said = [f"{emperor} {token} ({age} turn{'s' * (age != 1)} ago)" for emperor, (token, age) in game.last_messages().items()]
+    return [f"  last messages: {', '.join(said)}"] if said else []
 
 
 def size_warning(lines: int, width: int, height: int) -> list[str]:

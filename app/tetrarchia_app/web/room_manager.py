@@ -88,6 +88,7 @@ class RoomSetup(Struct, forbid_unknown_fields=True):
     fixed_setup: bool = False
     view_radius: int | None = None
     last_seen: bool = False
+    message_tokens: int = 0
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     replay: dict[str, Any] | None = None
     position: Position | None = None
@@ -128,8 +129,8 @@ def start_game(setup: RoomSetup, local: LocalOptions = FULL_INFORMATION) -> Game
         game = Game.from_replay(replay, setup.position)
     else:
         options = Options(setup.level, setup.variants, setup.modules, setup.scenario, setup.fixed_setup, task=setup.task)
-        if setup.view_radius is not None:
-            local = LocalOptions(setup.view_radius, setup.last_seen)
+        if setup.view_radius is not None or setup.last_seen or setup.message_tokens:
+            local = LocalOptions(setup.view_radius, setup.last_seen, setup.message_tokens)
         game = Game.from_options(options, setup.seed, local=local)
     if game.options.max_turns > MAX_TURNS:
         raise TetrarchiaError(f"max_turns must be at most {MAX_TURNS}; got {game.options.max_turns}")
@@ -185,8 +186,6 @@ class RoomManager:
         """
         if len(self.rooms) >= self.limits.rooms:
             raise TetrarchiaError(f"the server already has {self.limits.rooms} rooms: try again later")
-        if game.local.message_tokens:
-            raise TetrarchiaError(f"message_tokens must be 0 in the browser; got {game.local.message_tokens}")
         for emperor in emperors:
             if emperor not in HUMANS:
                 self.check_agent(emperor, game)

@@ -9,7 +9,8 @@ Every message has a `type`. Its other fields (`?`: may be null):
 - `position`, `undone`: `position` (number of actions played), `view`.
 - `action`: `position`, `entry`, `steps`.
 - `decision`: `position`, `emperor?` (null: the game is over), `agent?`, `choices?` (only on the page of the deciding player), `can_undo`,
-  `phase`, `ip?` (left to the Emperor whose turn it is; null if the player does not know it) and `turn`.
+  `phase`, `ip?` (left to the Emperor whose turn it is; null if the player does not know it), `turn` and `messages` (by Emperor, the last
+  token and the number of turns finished since).
   It is sent when another Emperor or a human decides, to a page that joins, and to a page whose action was refused, after its `error`.
 - `players`: `players`, `you?` (null: a spectator), `can_invite` (this page belongs to the creator of the room, who may be a spectator;
   then each human player has a `link`), `spectator_link`, `agents_only`, `proposals`, `has_replay`,
@@ -180,7 +181,9 @@ def decision(room: "Room", player: int | None) -> Data:
     known = room.game.visible_position(room.game.agent) if is_own and room.has_secrets else None
     return {
         "type": "decision", "position": room.position, "emperor": None if is_over else room.game.agent,
-        "agent": agent, "choices": previews(room.game.position, known) if is_own else None, "can_undo": room.can_undo(player),
+        "agent": agent, "can_undo": room.can_undo(player),
+        "choices": previews(room.game.position, known, room.game.local.message_tokens) if is_own else None,
+        "messages": room.game.last_messages(),
         "phase": PHASES[record.phase], "ip": int(record.ip) if knows_ip else None, "turn": int(record.turn),
     }  # fmt: skip
 

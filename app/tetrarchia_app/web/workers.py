@@ -30,6 +30,7 @@ MAX_ANSWER_ACTIONS = 8  # in one answer: the server needs about 2 ms to play and
 MAX_ANSWER_DELAY_S = 0.5  # an action of a slow agent does not wait longer for the rest of the turn; pages pause 0.7 s per event
 DELIVERY_SLICE_S = 0.002  # the server delivers agents' answers this long before it serves other events
 MAX_POSTPONEMENTS = 50  # of a slice, in a row, in favour of players
+ROW_0 = np.array([0])
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Request:
     is_cancelled: bool = False
     chosen: list[int] = field(default_factory=list)  # not yet answered
     last_answer: float = field(default_factory=time.monotonic)
+
+    @property
+    def message_tokens(self) -> int:
+        """The number of message tokens (R14.7)."""
+        return 0 if self.views is None else self.views.message_tokens
 
     def observe(self) -> Observations:
         """Return the observation of the Emperor to act."""
@@ -154,8 +160,18 @@ def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer | None]:
     Returns:
         For each request its answer, or None while the turn continues.
     """
+    answers: dict[int, Answer | None] = {}
+    for tokens in {request.message_tokens for request in requests}:  # the rows of masks have the same length
+        some = [row for row, request in enumerate(requests) if request.message_tokens == tokens]
+        answers |= zip(some, _decide_together(agent, [requests[row] for row in some], tokens), strict=True)
+    return [answers[row] for row in range(len(requests))]
+
+
+def _decide_together(agent: Agent, requests: Sequence[Request], message_tokens: int) -> list[Answer | None]:
+    """Decide for requests with the same number of message tokens, see `_decide`."""
     games = np.concatenate([request.game for request in requests])
-    masks, env_ids, emperors = legal_masks(games), np.array([request.env_id for request in requests]), agents_to_act(games).tolist()
+    masks, env_ids = legal_masks(games, message_tokens), np.array([request.env_id for request in requests])
+    emperors = agents_to_act(games).tolist()
     errors: dict[int, str] = {}
     try:
         rngs = agent_streams([secrets.randbits(63) for _ in requests])
@@ -171,6 +187,8 @@ def _decide(agent: Agent, requests: Sequence[Request]) -> list[Answer | None]:
             answers.append(request.answer(TetrarchiaError(errors[row])))
             continue
         request.chosen.append(int(actions[row]))
+        if request.views is not None:
+            request.views.say(request.game, ROW_0, actions[row : row + 1])
         request.game, request.max_actions = games[row : row + 1], request.max_actions - 1
         if request.views is not None:
             request.views.update(request.game)

@@ -21,10 +21,11 @@ const HINTS = { // by the first word of the action
   give: "One IP less now, one more in the next turn of Maximian.",
   dux: "The Dux is led by the Emperor whose turn it is, with that Emperor's IP.",
   order: "Move another Emperor with your IP.",
+  say: "All Emperors hear the token, wherever they are. It has no meaning of its own.",
 };
 const DEAD_TIME_MS = 350; // a double click on one choice must not choose the one that takes its place
 const FULL_IP = 6;
-const sortKey = ({place, combat}) => (!place ? 0 : combat ? 1 : 2);
+const sortKey = ({action, place, combat}) => (action.startsWith("say ") ? 3 : !place ? 0 : combat ? 1 : 2);
 const names = (figures) => figures.map((name) => (name === "dux" ? "The Dux" : capitalize(name))).join(" and ");
 
 export class Choices {

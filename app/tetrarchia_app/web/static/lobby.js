@@ -48,6 +48,21 @@ function addOptions(id, options) {
   byId(id).addEventListener("change", refresh);
 }
 
+function addInformation() {
+  const {view_radius: radius, last_seen: lastSeen, message_tokens: tokens} = pageData.local;
+  const radii = Array.from({length: pageData.max_radius + 1}, (_, links) => [String(links), links ? `spaces within ${links} link${links > 1 ? "s" : ""}` : "his own space"]);
+  const counts = Array.from({length: pageData.max_tokens + 1}, (_, count) => [String(count), count ? String(count) : "none"]);
+  if (radius === null) radii.unshift(["", "the whole board"]); // a server with local information has it in every room
+  for (const [id, options] of [["view-radius", radii], ["message-tokens", counts]]) {
+    byId(id).append(...options.map(([value, text]) => element("option", {value, text})));
+    byId(id).addEventListener("change", refresh);
+  }
+  byId("last-seen").addEventListener("change", refresh);
+  byId("view-radius").value = radius ?? "";
+  byId("last-seen").checked = lastSeen;
+  byId("message-tokens").value = tokens;
+}
+
 function addChecks(id, options) {
   for (const [name, about] of Object.entries(options)) {
     const box = element("input", {type: "checkbox", value: name, onchange: refresh});
@@ -59,6 +74,11 @@ const chosenSeats = () => EMPERORS.map(([name]) => byId(`seat-${name}`).value);
 const chosenLevel = () => pageData.digits.map((_, index) => byId(`digit-${index}`).value).join("");
 const chosenChecks = (id) => [...byId(id).querySelectorAll("input:checked")].map((box) => box.value);
 
+function chosenInformation() {
+  if (!byId("view-radius").value) return {view_radius: null, last_seen: false, message_tokens: 0};
+  return {view_radius: Number(byId("view-radius").value), last_seen: byId("last-seen").checked, message_tokens: Number(byId("message-tokens").value)};
+}
+
 function applyPreset(name) {
   PRESETS[name].forEach((player, index) => {
     const emperor = EMPERORS[index][0];
@@ -67,21 +87,25 @@ function applyPreset(name) {
   refresh();
 }
 
-// Replace agents that do not know the chosen rules by the first one that does, and restore them when they do.
+// Replace agents that cannot play with the chosen rules or information by the first one that does, and restore them when they do.
 function updateAgents() {
   const modules = byId("scenario").value ? [] : chosenChecks("modules");
   const rules = [...chosenChecks("variants"), ...modules, byId("scenario").value];
   const needsAllActions = !file && rules.some((name) => pageData.needs_all_actions.includes(name));
-  const isBaseOnly = (name) => pageData.agents.find((agent) => agent.name === name)?.base_only ?? false;
-  const substitute = pageData.agents.find((agent) => !agent.base_only)?.name;
+  const local = chosenInformation();
+  const hasInformation = ({needs_games: needsGames, local: trained}) => (needsGames ? local.view_radius === null || pageData.allow_full_information
+    : !trained || Object.keys(local).every((name) => trained[name] === local[name]));
+  const canPlay = (agent) => !(needsAllActions && agent.base_only) && (file || hasInformation(agent));
+  const substitute = pageData.agents.find(canPlay)?.name;
   const replaced = new Set();
   for (const [emperor] of EMPERORS) {
-    const wanted = wantedAgents[emperor], isReplaced = needsAllActions && isBaseOnly(wanted) && substitute;
+    const wanted = wantedAgents[emperor], agent = pageData.agents.find(({name}) => name === wanted);
+    const isReplaced = agent && substitute && !canPlay(agent);
     byId(`seat-${emperor}`).value = isReplaced ? substitute : wanted;
     if (isReplaced) replaced.add(wanted);
   }
   byId("agents-note").hidden = !replaced.size;
-  byId("agents-note").textContent = `These rules have actions that agent ${[...replaced].join(" and ")} does not know: agent ${substitute} plays instead.`;
+  byId("agents-note").textContent = `Agent ${[...replaced].join(" and ")} does not know the actions of these rules, or needs other information: agent ${substitute} plays instead.`;
 }
 
 function refresh() {
@@ -91,6 +115,7 @@ function refresh() {
   byId("task").disabled = Boolean(scenario);
   for (const field of byId("level").querySelectorAll("select")) field.disabled = Boolean(scenario || task);
   for (const field of byId("modules").querySelectorAll("input")) field.disabled = Boolean(scenario);
+  byId("last-seen").disabled = byId("message-tokens").disabled = !byId("view-radius").value;
   pageData.digits.forEach(({one, many}, index) => { byId(`digit-text-${index}`).textContent = level[index] === "1" ? one : many; });
   const levelName = pageData.levels[level] ? `: ${pageData.levels[level]}` : "";
   const setBy = scenario ? "The scenario sets the level and the modules." : task ? "The task sets the level and the first position." : "";
@@ -135,7 +160,7 @@ function setupJson() {
   if (seed && !/^\d{1,18}$/.test(seed)) throw new Error(`The seed must be an integer with at most 18 digits; got "${seed}".`);
   const setup = task ? {task} : {level: chosenLevel()};
   const rules = scenario ? {scenario} : {...setup, modules: chosenChecks("modules")};
-  const json = JSON.stringify({...common, ...rules, variants: chosenChecks("variants")});
+  const json = JSON.stringify({...common, ...rules, ...chosenInformation(), variants: chosenChecks("variants")});
   return seed ? `${json.slice(0, -1)},"seed":${BigInt(seed)}}` : json;
 }
 
@@ -162,6 +187,7 @@ addOptions("scenario", pageData.scenarios);
 addOptions("task", pageData.tasks);
 addChecks("modules", pageData.modules);
 addChecks("variants", pageData.variants);
+addInformation();
 byId("consent-field").hidden = !pageData.study;
 for (const button of document.querySelectorAll("[data-players]")) button.addEventListener("click", () => applyPreset(button.dataset.players));
 byId("file").addEventListener("change", readFile);

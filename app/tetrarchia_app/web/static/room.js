@@ -88,6 +88,7 @@ function refresh() {
   byId("decision").classList.toggle("own", isOwn);
   byId("decision-title").textContent = title;
   announceTurn(isOwn, title, `${decision?.turn} ${decision?.emperor}`);
+  showMessages(timeline.isNewest ? decision?.messages ?? {} : {});
   guide.update(isOwn ? decision : null, decision?.turn);
   byId("undo").hidden = !(decision?.can_undo && timeline.isNewest);
   byId("coach-button").hidden = !isOwn || !pageData.coach;
@@ -116,6 +117,14 @@ function decisionTitle(isOwn) {
   const number = room?.players.findIndex((player) => player.emperors.includes(decision.emperor)) ?? -1;
   if (number < 0) return `${emperor} decides`;
   return `${emperor} decides: ${decision.agent ? `agent ${decision.agent}` : displayName(room.players[number], number)}`;
+}
+
+// The last token of each Emperor who said one.
+function showMessages(messages) {
+  const age = (turns) => (turns ? `${turns} turn${turns > 1 ? "s" : ""} ago` : "this turn");
+  const said = Object.entries(messages).map(([emperor, [token, turns]]) => `${capitalize(emperor)} ${token} (${age(turns)})`);
+  byId("messages").hidden = !said.length;
+  byId("messages").textContent = `Last messages: ${said.join(", ")}`;
 }
 
 function openTakeOverCard() {
