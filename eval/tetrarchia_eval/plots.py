@@ -27,6 +27,7 @@ INK, FAINT, EMPTY = "#222222", "#8a8a8a", "#e4e4e4"
 COLOR_MAP = "viridis"
 WIDTH_IN = 8.0
 PNG_DPI = 150
+MAX_COLUMNS_WITH_INTERVALS = 5  # of a matrix
 LEGEND_CHARACTERS = 64  # per line
 TITLE_CHARACTERS = 60  # per line
 DODGE = 0.06  # between the dots of two agents, in places
@@ -85,17 +86,20 @@ def heat_map(title: str, grid: LevelGrid) -> Figure:
 
 
 def matrix_plot(title: str, matrix: Matrix, row_label: str, column_label: str) -> Figure:
-    """Draw win rates by row and column, each with its interval."""
+    """Draw win rates by row and column, each with its interval if there is space for it."""
+    is_wide = len(matrix.columns) > MAX_COLUMNS_WITH_INTERVALS
     rates = [[matrix.cells.get((row, column)) for column in matrix.columns] for row in matrix.rows]
     values = np.array([[np.nan if rate is None else rate.value for rate in row] for row in rates])
-    texts = [
-        ["" if rate is None else f"{100 * rate.value:.1f}\n({100 * rate.low:.1f} to {100 * rate.high:.1f})" for rate in row]
-        for row in rates
-    ]
+
+    def text(rate: Estimate | None) -> str:
+        if rate is None:
+            return ""
+        return f"{100 * rate.value:.1f}" + ("" if is_wide else f"\n({100 * rate.low:.1f} to {100 * rate.high:.1f})")
+
     with _style():
-        plot, axes = _figure(title, 1.6 + 0.85 * len(matrix.rows))
-        _cells(axes, values, texts, size=11, aspect="auto")
-        axes.set_xticks(range(len(matrix.columns)), matrix.columns)
+        plot, axes = _figure(title, (2.6 if is_wide else 1.6) + (0.5 if is_wide else 0.85) * len(matrix.rows))
+        _cells(axes, values, [list(map(text, row)) for row in rates], size=11, aspect="auto")
+        axes.set_xticks(range(len(matrix.columns)), matrix.columns, rotation=30 if is_wide else 0, ha="right" if is_wide else "center")
         axes.set_yticks(range(len(matrix.rows)), matrix.rows)
         axes.set_xlabel(column_label)
         axes.set_ylabel(row_label)
@@ -192,6 +196,7 @@ def curves(
     """
     with _style():
         plot, axes = _figure(title, 0.56 * WIDTH_IN)
+        ends: list[tuple[float, float]] = []
         for number, (name, points) in enumerate(lines.items()):
             color, places = COLORS[number % len(COLORS)], [place for place, _ in points]
             for run in (runs or {}).get(name, ()):
@@ -199,7 +204,11 @@ def curves(
             axes.plot(places, [100 * rate.value for _, rate in points], color=color, label=name, marker="o", markersize=3)
             lows, highs = [100 * rate.low for _, rate in points], [100 * rate.high for _, rate in points]
             axes.fill_between(places, lows, highs, color=color, alpha=0.2, linewidth=0)
-            axes.annotate(f"{100 * points[-1][1].value:.0f}", (places[-1], 100 * points[-1][1].value), (6, 0), textcoords="offset points")
+            ends.append((100 * points[-1][1].value, places[-1]))
+        height = -np.inf  # of the last label
+        for value, x_end in sorted(ends):
+            height = max(value, height + LABEL_GAP)
+            axes.annotate(f"{value:.0f}", (x_end, height), (6, 0), textcoords="offset points", va="center")
         axes.set_ylim(0, 100)
         axes.set_xlim(left=0)
         axes.margins(x=0.06)
