@@ -146,7 +146,9 @@ def test_changed_file_does_not_match_its_metadata(recorded: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no gzip", gzip.compress(b"{}\n"), gzip.compress(b"[" * 100_000), gzip.compress(b"1" * 5_000_000)]
+    "content",
+    [b"", b"no gzip", gzip.compress(b"{}\n"), gzip.compress(b"[" * 100_000), gzip.compress(b"1" * 5_000_000)],
+    ids=["empty", "not compressed", "not a game", "deeply nested", "a long line"],  # the contents differ between test workers
 )
 def test_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl.gz"
