@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
 from tetrarchia_agents.network_config import NetworkConfig
+from tetrarchia_agents.values import WIN
 from tetrarchia_env.batch import Games, observe
 from tetrarchia_env.board import BOARD, BROKEN, NORMAL
 from tetrarchia_env.constants import DUX_DEPLOY, EMPERORS, MOVE, ORDER, SPACES
@@ -29,6 +30,7 @@ POINTER_BLOCKS = ((MOVE, 2), (DUX_DEPLOY, 3), (ORDER, 4))  # actions that name a
 CONTEXT_DIM = 8  # features sent from the trunk to each node
 CHUNK_SIZE = 256  # games per pass, so that activations fit the cache: forward and backward 168 us per game, with 1,024 games 271 us
 POLICY_INIT_SCALE = 0.01  # of the last layers of the policy, so that a new network is almost uniform
+CRITIC_NODE_DIM, CRITIC_LAYERS = 32, 3  # of `GraphCritic`
 MASKED = float("-inf")  # the logit of an illegal action
 
 
@@ -109,8 +111,8 @@ class MLP(Network):
         return in_float32(self.policy_head, trunk), trunk
 
 
-class BoardNetwork(Network):
-    """Base class of the graph networks: shared layers for all spaces, messages along the links, a trunk that reads all nodes.
+class BoardEncoder(Network):
+    """Base class of the graph networks: shared layers for all spaces, messages along the links.
 
     Node tensors are [spaces, games, features], so that messages and layers are one matrix product each, without transposing. The
     adjacency is initialized with the board's links and learned. With local information (R14) `visible` and `age` are node features, and
@@ -119,17 +121,43 @@ class BoardNetwork(Network):
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
-        self.observation_size, self.num_actions = config.local.size, config.actions
+        self.observation_size = config.local.size
         self.local_rows = 0 if config.view_radius is None else 1 + config.last_seen  # `visible` and `age`
-        num_node_features, num_global_features = NODE_FEATURES + self.local_rows, GLOBAL_FEATURES + config.local.message_size
-        self.runs = [run for run in POINTER_BLOCKS if run[0] < config.actions]
-        self.pointers = sum(kinds for _, kinds in self.runs)
-        self.node_features = nn.Linear(num_node_features, config.node_dim)
-        self.global_features = nn.Linear(num_global_features, config.node_dim, bias=False)
+        self.num_global_features = GLOBAL_FEATURES + config.local.message_size
+        self.node_features = nn.Linear(NODE_FEATURES + self.local_rows, config.node_dim)
+        self.global_features = nn.Linear(self.num_global_features, config.node_dim, bias=False)
         self.node_embedding = nn.Parameter(torch.zeros(SPACES, 1, config.node_dim))
         self.encoder = nn.ModuleList(MessageLayer(config.node_dim) for _ in range(config.encoder_layers))
         self.readout = nn.Linear(config.node_dim, config.readout_dim)
-        self.trunk = _trunk(SPACES * config.readout_dim + num_global_features, config.hidden_dim)
+
+    def _encode_board(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the nodes [spaces, games, node_dim], their readout [games, spaces, readout_dim], and the global features."""
+        rows, global_features = obs[:, : NODE_FEATURES * SPACES], obs[:, NODE_FEATURES * SPACES :]
+        if self.local_rows:
+            visible_end = SIZE + self.local_rows * SPACES
+            rows = torch.cat([rows, obs[:, SIZE:visible_end]], dim=1)
+            global_features = torch.cat([obs[:, NODE_FEATURES * SPACES : SIZE], obs[:, visible_end:]], dim=1)
+        nodes = self._nodes(rows.reshape(len(obs), -1, SPACES), global_features)
+        return nodes, relu(self.readout(nodes)).transpose(0, 1).contiguous(), global_features
+
+    def _nodes(self, rows: Tensor, global_features: Tensor) -> Tensor:
+        """Return [spaces, games, node_dim] nodes after message passing, from [games, features, spaces] rows."""
+        own = self.node_features(rows.permute(2, 0, 1).reshape(-1, rows.shape[1])).view(SPACES, len(rows), -1)
+        nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding.to(own.dtype))
+        for layer in self.encoder:
+            nodes = layer(nodes)
+        return nodes
+
+
+class BoardNetwork(BoardEncoder):
+    """Base class of the graph networks with a policy: a trunk reads all nodes."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.num_actions = config.actions
+        self.runs = [run for run in POINTER_BLOCKS if run[0] < config.actions]
+        self.pointers = sum(kinds for _, kinds in self.runs)
+        self.trunk = _trunk(SPACES * config.readout_dim + self.num_global_features, config.hidden_dim)
         self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
         self.value_head = _value_head(config.hidden_dim)
 
@@ -147,22 +175,8 @@ class BoardNetwork(Network):
 
     def _encode(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the nodes, their readout [games, spaces, readout_dim], and the trunk."""
-        rows, global_features = obs[:, : NODE_FEATURES * SPACES], obs[:, NODE_FEATURES * SPACES :]
-        if self.local_rows:
-            visible_end = SIZE + self.local_rows * SPACES
-            rows = torch.cat([rows, obs[:, SIZE:visible_end]], dim=1)
-            global_features = torch.cat([obs[:, NODE_FEATURES * SPACES : SIZE], obs[:, visible_end:]], dim=1)
-        nodes = self._nodes(rows.reshape(len(obs), -1, SPACES), global_features)
-        readout = relu(self.readout(nodes)).transpose(0, 1).contiguous()
+        nodes, readout, global_features = self._encode_board(obs)
         return nodes, readout, self.trunk(torch.cat([readout.flatten(1), global_features.to(readout.dtype)], dim=1))
-
-    def _nodes(self, rows: Tensor, global_features: Tensor) -> Tensor:
-        """Return [spaces, games, node_dim] nodes after message passing, from [games, features, spaces] rows."""
-        own = self.node_features(rows.permute(2, 0, 1).reshape(-1, rows.shape[1])).view(SPACES, len(rows), -1)
-        nodes: Tensor = relu(own + self.global_features(global_features) + self.node_embedding.to(own.dtype))
-        for layer in self.encoder:
-            nodes = layer(nodes)
-        return nodes
 
     def _pointer_logits(self, nodes: Tensor, readout: Tensor, trunk: Tensor) -> Tensor:
         """Return [games, pointers, spaces] logits of the actions that name a space."""
@@ -177,6 +191,28 @@ class BoardNetwork(Network):
             at = begin + kinds * SPACES
         logits = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
         return pad(logits, (0, self.num_actions - at)) if at < self.num_actions else logits
+
+
+class GraphCritic(BoardEncoder):
+    """A value network without a policy: its trunk reads all nodes, and their mean and maximum over the spaces.
+
+    The value is the reward for winning times the output of a sigmoid, to be trained by cross-entropy; see `values.WIN`.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(replace(config, node_dim=CRITIC_NODE_DIM, encoder_layers=CRITIC_LAYERS))
+        pooled = 2 * CRITIC_NODE_DIM
+        self.trunk = _trunk(SPACES * config.readout_dim + pooled + self.num_global_features, config.hidden_dim)
+        self.value_head = _value_head(config.hidden_dim)
+
+    def values(self, obs: Tensor) -> Tensor:
+        trunk = torch.cat([self._trunk(chunk) for chunk in torch.split(obs, CHUNK_SIZE)])
+        return WIN * torch.sigmoid(in_float32(self.value_head, trunk).squeeze(-1))
+
+    def _trunk(self, obs: Tensor) -> Tensor:
+        nodes, readout, global_features = self._encode_board(obs)
+        pooled = [readout.flatten(1), nodes.mean(dim=0), nodes.amax(dim=0), global_features.to(readout.dtype)]
+        return cast(Tensor, self.trunk(torch.cat(pooled, dim=1)))
 
 
 class GNN(BoardNetwork):
@@ -250,58 +286,85 @@ class IndependentPolicies(Network):
         return [parameter for name, parameter in self.named_parameters() if ".value_head." in name]
 
 
-class CentralCritic(Network):
+class ActorCritic(Network):
+    """Policies, and a critic with weights of its own."""
+
+    critic: Network
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.observation_size = config.local.size
+        self.actor = make_network(replace(config, critic="own"))
+        for policy in self.actor.networks if isinstance(self.actor, IndependentPolicies) else [self.actor]:
+            del policy.value_head
+
+    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        return self.logits(obs), self.values(obs)
+
+    def logits(self, obs: Tensor) -> Tensor:
+        return self.actor.logits(obs)
+
+    def values(self, obs: Tensor) -> Tensor:
+        return self.critic.values(obs)
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        return list(self.critic.parameters())
+
+
+class SeparateCritic(ActorCritic):
+    """Policies with a `GraphCritic`, which reads the observation of the acting Emperor."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.critic = GraphCritic(config)
+
+
+class CentralCritic(ActorCritic):
     """Policies with one critic for all Emperors that reads the full state (MAPPO; Yu et al., The surprising effectiveness of PPO in
     cooperative multi-agent games, NeurIPS 2022). The input is the agent's own observation followed by the state. With local information
     the critic also reads the blocks that follow the ordinary observation: view, ages and messages.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
-        super().__init__()
-        self.observation_size = config.local.size
-        own = replace(config, critic="own")
-        self.actor = make_network(own)
-        self.critic = make_network(replace(own, policies=1))
+        super().__init__(config)
+        self.critic = make_network(replace(config, critic="own", policies=1))
         for name in self.critic.policy_modules:
             delattr(self.critic, name)
-        for policy in self.actor.networks if isinstance(self.actor, IndependentPolicies) else [self.actor]:
-            del policy.value_head
 
     def inputs(self, games: Games, obs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         state = observe(games, np.zeros(len(games), dtype=np.int64))
         return np.concatenate([super().inputs(games, obs), state], axis=1)
 
-    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        return self.logits(obs), self.values(obs)
-
     def logits(self, obs: Tensor) -> Tensor:
-        return self.actor.logits(obs[:, : self.observation_size])
+        return super().logits(obs[:, : self.observation_size])
 
     def values(self, obs: Tensor) -> Tensor:
         state = obs[:, self.observation_size :]
         if self.observation_size > SIZE:
             state = torch.cat([state, obs[:, SIZE : self.observation_size]], dim=1)
-        return self.critic.values(state)
-
-    def value_parameters(self) -> list[nn.Parameter]:
-        return list(self.critic.parameters())
+        return super().values(state)
 
 
 NETWORKS: dict[str, type[Network]] = {"gnn": GNN, "gnn-decoder": EncoderDecoderGNN, "mlp": MLP}
+CRITICS: dict[str, type[ActorCritic]] = {"separate": SeparateCritic, "central": CentralCritic}
 
 
 def make_network(config: NetworkConfig) -> Network:
     """Return a new network with random weights."""
-    if config.critic == "central":
-        return CentralCritic(config)
+    if config.critic != "own":
+        return CRITICS[config.critic](config)
     return NETWORKS[config.kind](config) if config.policies == 1 else IndependentPolicies(config)
 
 
 def expand_network(network: Network, config: NetworkConfig) -> Network:
-    """Return a network with more actions or local information and the weights of this one; weights of new inputs are 0."""
+    """Return a network with more actions, local information or a critic of its own, and the weights of this one.
+
+    Weights of new inputs are 0, those of a new critic random.
+    """
     larger, known = make_network(config), network.state_dict()
+    target: nn.Module = larger.actor if isinstance(larger, ActorCritic) and not isinstance(network, ActorCritic) else larger
     with torch.no_grad():
-        for name, weights in larger.state_dict().items():
+        for name, weights in target.state_dict().items():
             if weights.ndim == 2 and weights.shape[1] > known[name].shape[1]:
                 weights[:, known[name].shape[1] :] = 0
             weights[tuple(map(slice, known[name].shape))] = known[name]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     NumPolicies = int
 else:
     Kind, NumActions, NumPolicies = Literal[tuple(KINDS)], Literal[NUM_ACTIONS], Literal[1, len(EMPERORS)]
-    Critic = Literal["own", "central"]
+    Critic = Literal["own", "separate", "central"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class NetworkConfig:
     hidden_dim: Dimension = 256  # of the trunk
     policies: NumPolicies = 1  # 4: independent policies, one for each Emperor
     decoder_layers: NumLayers = 3  # message-passing layers after the trunk, gnn-decoder only
-    critic: Critic = "own"  # central: a separate network that reads the full state, for training only (MAPPO)
+    critic: Critic = "own"  # separate: a network of its own; central: one that reads the full state, for training only (MAPPO)
     view_radius: int | None = None  # of the observations (R14)
     last_seen: bool = False
     message_tokens: int = 0
@@ -71,4 +71,4 @@ class NetworkConfig:
         trunk = (self.local.size + SPACES * self.readout_dim + self.hidden_dim + self.actions) * self.hidden_dim
         pointers = 16 * self.hidden_dim * self.readout_dim
         messages = (self.encoder_layers + self.decoder_layers) * 2 * self.node_dim**2
-        return (self.policies + (self.critic == "central")) * (trunk + (0 if self.kind == "mlp" else pointers + messages))
+        return (self.policies + (self.critic != "own")) * (trunk + (0 if self.kind == "mlp" else pointers + messages))

@@ -167,9 +167,10 @@ class BatchedGames:
             int(share * SHARE_SCALE) if states else 0,
         )
 
-    def set_head_start(self, revolts: Sequence[int], secured: Sequence[int]) -> None:
-        """From now on, draw the head start of games without a scenario from these lists (R2.8)."""
-        self.options = [one if one.scenario else replace(one, revolts=revolts, secured=secured, task=None) for one in self.options]
+    def draw_from(self, lists: Mapping[str, Sequence[int] | Sequence[str]]) -> None:
+        """From now on, draw `level`, `revolts` or `secured` of games without a scenario from these lists."""
+        changes: dict[str, Any] = {**lists, "task": None}
+        self.options = [one if one.scenario else replace(one, **changes) for one in self.options]
         self._reset_config = self._reset_config._replace(set_ups=self._set_ups())
 
     def _set_ups(self) -> SetUps:

@@ -89,11 +89,12 @@ def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
 
 
 def _initial_network(checkpoint: str | Path, network_config: NetworkConfig) -> Network:
-    """Load the network of a checkpoint, extended if the run has more actions, or local information that the checkpoint lacks."""
+    """Load the network of a checkpoint, extended if the run has more actions, local information or a critic of its own."""
     loaded = load_checkpoint(checkpoint)
     known, local = loaded.config, network_config.local
     fits = known.actions <= network_config.actions and known.local in (FULL_INFORMATION, local)
-    if not fits or replace(known, actions=network_config.actions, **asdict(local)) != network_config:
+    critic = network_config.critic if known.critic == "own" else known.critic
+    if not fits or replace(known, actions=network_config.actions, critic=critic, **asdict(local)) != network_config:
         raise TetrarchiaError(f"checkpoint {checkpoint} has the network {loaded.config}, but the options give {network_config}")
     return expand_network(loaded.network, network_config)
 

@@ -32,13 +32,13 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, file_lock, latest_dir, remove_drafts
 from tetrarchia_env.schema import UNBOUNDED, sanitize_line, validate
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.curriculum import KINDS, MAX_COUNT
 from tetrarchia_train.distributed import broadcast, gather, is_rank_zero, rank, scatter
 from tetrarchia_train.ppo import Learner
 
 RESUME_DIR = "resume"
 LATEST_DIR, FINAL_DIR = "latest", "final"  # the checkpoints of a run in progress and of a finished one
 COUNTERS_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = "counters.json", "weights.safetensors", "optimizer.safetensors"
+AVERAGE_FILE = "average.safetensors"  # the moving average of the weights, if the run has one
 ARRAYS_FILE = "arrays-{}.npz"  # by rank
 ENV_PREFIX = "env."  # prefix of the environments' arrays
 MOMENTS = ("exp_avg", "exp_avg_sq")  # of Adam, each with the shape of its parameter
@@ -80,7 +80,7 @@ def run_lock(folder: Path) -> Iterator[None]:
 def save_run(learner: Learner, folder: Path) -> None:
     """Save the state of a run atomically. All processes call this; rank zero writes."""
     arrays = {"torch": torch.get_rng_state().numpy(), "episode_starts": learner.episode_starts}
-    arrays |= {"most_borders": most_borders(learner), "head_start_win_rates": learner.curriculum.win_rates}
+    arrays |= {"most_borders": most_borders(learner), "curriculum_win_rates": learner.curriculum.win_rates}
     parts = gather(arrays | {ENV_PREFIX + name: array for name, array in learner.games.state().items()})
     if not is_rank_zero():
         return
@@ -95,6 +95,9 @@ def save_run(learner: Learner, folder: Path) -> None:
         counters = Counters(layout_digest(), learner.config.processes, learner.num_timesteps, learner.seconds)
         (draft / COUNTERS_FILE).write_bytes(msgspec.json.encode(counters))
         (draft / WEIGHTS_FILE).write_bytes(save({name: one.contiguous() for name, one in learner.network.state_dict().items()}))
+        if learner.average is not None:
+            average = learner.policy.state_dict()
+            (draft / AVERAGE_FILE).write_bytes(save({name: one.contiguous() for name, one in average.items()}))
         (draft / OPTIMIZER_FILE).write_bytes(save(moments))
         for number, part in enumerate(parts):
             np.savez(draft / ARRAYS_FILE.format(number), allow_pickle=False, **part)
@@ -126,16 +129,22 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
         moments = {f"{name}:{part}": shape for name, shape in shapes.items() for part in MOMENTS}
         moments |= {f"{name}:{STEPS}": () for name in shapes}
         weights = _read_tensors(saved / WEIGHTS_FILE, shapes)
-        common = counters, weights, _read_tensors(saved / OPTIMIZER_FILE, moments, all_needed=False)
-        num_envs = config.for_rank(0).num_envs
+        average = _read_tensors(saved / AVERAGE_FILE, shapes) if config.ema_decay else {}
+        common = counters, weights, average, _read_tensors(saved / OPTIMIZER_FILE, moments, all_needed=False)
+        num_envs, num_rates = config.for_rank(0).num_envs, sum(map(len, config.curriculum_lists.values()))
         records = state_dtypes(config.network_config.local) | ({"partners": PARTNER} if config.seat else {})
-        parts = [_read_learner_arrays(saved / ARRAYS_FILE.format(number), records, num_envs) for number in range(config.processes)]
-    counters, weights, optimizer_state = broadcast(common)
+        parts = [
+            _read_learner_arrays(saved / ARRAYS_FILE.format(number), records, num_envs, num_rates) for number in range(config.processes)
+        ]
+    counters, weights, average, optimizer_state = broadcast(common)
     arrays = scatter(parts)
 
     learner = Learner(config, seconds=counters.seconds)
     learner.num_timesteps = counters.num_timesteps
     learner.network.load_state_dict(weights)
+    if learner.average is not None:
+        learner.policy.load_state_dict(average)
+        learner.average.n_averaged.fill_(1)  # 0 would copy the weights at the next update
     for name, parameter in learner.network.named_parameters():
         found = {part: optimizer_state.get(f"{name}:{part}") for part in (STEPS, *MOMENTS)}
         state = {part: tensor.to(parameter.device) for part, tensor in found.items() if tensor is not None}
@@ -147,11 +156,10 @@ def load_run(config: TrainConfig, folder: Path) -> Learner:
         learner.games.set_state({name.removeprefix(ENV_PREFIX): arrays[name] for name in arrays if name.startswith(ENV_PREFIX)})
         learner.episode_starts = arrays["episode_starts"]
         _check_range(arrays["most_borders"], 0, 6)
-        _check_range(arrays["head_start_win_rates"], 0, 1)
+        _check_range(arrays["curriculum_win_rates"], 0, 1)
         most_borders(learner)[:] = arrays["most_borders"]
-        learner.curriculum.win_rates = arrays["head_start_win_rates"]
-        if config.curriculum:
-            learner.curriculum.apply(learner.games)
+        learner.curriculum.win_rates = arrays["curriculum_win_rates"]
+        learner.curriculum.apply(learner.games)
         torch.set_rng_state(torch.from_numpy(arrays["torch"]))  # last: creating the network draws from it
     except (RuntimeError, ValueError) as error:
         raise TetrarchiaError(f"{folder / RESUME_DIR} (rank {rank()}) is damaged: {str(error).splitlines()[0]}") from None
@@ -202,12 +210,12 @@ def _read_tensors(path: Path, shapes: Shapes, *, all_needed: bool = True) -> Ten
     return tensors
 
 
-def _read_learner_arrays(path: Path, records: Mapping[str, np.dtype[Any]], num_envs: int) -> dict[str, NDArray[Any]]:
+def _read_learner_arrays(path: Path, records: Mapping[str, np.dtype[Any]], num_envs: int, num_rates: int) -> dict[str, NDArray[Any]]:
     kinds = {ENV_PREFIX + name: ArrayKind(np.uint8, (num_envs, kind.itemsize)) for name, kind in records.items()}
     kinds["torch"] = ArrayKind(np.uint8, (len(torch.get_rng_state()),))
     kinds["episode_starts"] = ArrayKind(np.bool_, (num_envs,))
     kinds["most_borders"] = ArrayKind(np.int64, (num_envs,))
-    kinds["head_start_win_rates"] = ArrayKind(np.float64, (len(KINDS), MAX_COUNT + 1))
+    kinds["curriculum_win_rates"] = ArrayKind(np.float64, (num_rates,))
     return read_arrays(path, kinds)
 
 

@@ -40,7 +40,18 @@ Stage = Literal["demonstrations", "bc", "ppo"]
 RESUMABLE_FIELDS = (
     *("levels", "focus", "focus_share", "threads", "device", "demo_workers", "total_timesteps", "max_minutes"),
     *("n_epochs", "minibatch_size", "precision", "chance_samples", "turn_discount", "final_turn_discount", "shaping_coef", "rounds"),
-    *("learning_rate", "final_learning_rate", "gae_lambda", "clip_range", "ent_coef", "final_ent_coef", "vf_coef", "max_grad_norm"),
+    *(
+        "learning_rate",
+        "final_learning_rate",
+        "gae_lambda",
+        "value_lambda",
+        "turn_lambda",
+        "clip_range",
+        "ent_coef",
+        "final_ent_coef",
+        "vf_coef",
+        "max_grad_norm",
+    ),
     *("border_coef", "final_border_coef", "border_fraction"),
     *("eval_freq", "n_eval_episodes", "eval_levels", "save_freq"),
 )
@@ -70,8 +81,8 @@ def _warm_start(help: str, **settings: Any) -> Any:
     return typer.Option(help=help, rich_help_panel="Warm start: initial checkpoint, behavior cloning, expert iteration", **settings)
 
 
-def _ppo(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel="PPO")
+def _ppo(help: str, **settings: Any) -> Any:
+    return typer.Option(help=help, rich_help_panel="PPO", **settings)
 
 
 def _evaluation(help: str, **settings: Any) -> Any:
@@ -93,6 +104,7 @@ class TrainOptions:
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
+    level_curriculum: Annotated[bool, _games("Draw the levels in proportion to p(1 - p), where p is the win rate of each.")] = False
     seat: Annotated[
         str, _games("Emperor of the learner, or `all`: each in turn over the environments; --partners play the others.", show_default=False)
     ] = ""
@@ -125,8 +137,11 @@ class TrainOptions:
     hidden_dim: Annotated[PositiveInt, _network("Width of the trunk.")] = 256
     policies: Annotated[PositiveInt, _network("1: parameters shared by all Emperors; 4: an independent network for each.")] = 1
     critic: Annotated[
-        Literal["own", "central"],
-        _network("own: the critic reads the acting Emperor's observation; central: a separate critic reads the full state (MAPPO)."),
+        Literal["own", "separate", "central"],
+        _network(
+            "own: the critic shares layers with the policy; separate: a graph network of its own predicts the outcome; "
+            "central: a separate critic reads the full state (MAPPO)."
+        ),
     ] = "own"
     precision: Annotated[
         Literal["float32", "bfloat16"],
@@ -171,6 +186,11 @@ class TrainOptions:
     learning_rate: Annotated[Positive, _ppo("Initial learning rate.")] = 3e-4
     final_learning_rate: Annotated[Positive, _ppo("Final learning rate.")] = 3e-5
     gae_lambda: Annotated[Fraction, _ppo("Lambda of generalized advantage estimation.")] = 0.95
+    value_lambda: Annotated[
+        float | None, _ppo("Lambda of the returns that the critic learns, 0 to 1; default: --gae-lambda.", show_default=False)
+    ] = None
+    turn_lambda: Annotated[bool, _ppo("Apply the lambdas once per turn instead of once per decision.")] = False
+    ema_decay: Annotated[Fraction, _ppo("Decay per update of the moving average of the weights, which is published; 0: no average.")] = 0.0
     clip_range: Annotated[Fraction, _ppo("Clipping range of the probability ratio.")] = 0.2
     ent_coef: Annotated[Coefficient, _ppo("Initial entropy coefficient.")] = 0.005
     final_ent_coef: Annotated[Coefficient, _ppo("Final entropy coefficient.")] = 0.001
@@ -235,6 +255,8 @@ class TrainConfig(TrainOptions):
                 f"training option rounds needs an init_checkpoint and an expert such as {SEARCH_EXPERT}candidates=8; "
                 f"got {self.init_checkpoint!r} and {self.expert!r}"
             )
+        if self.value_lambda is not None and not 0 <= self.value_lambda <= 1:
+            raise TetrarchiaError(f"training option value_lambda must be from 0 to 1; got {self.value_lambda}")
         self._check_partners()
         self._check_rules()
         if self.message_tokens and self.actions == "base":
@@ -269,6 +291,13 @@ class TrainConfig(TrainOptions):
         Options(level=[level for name in LEVEL_FIELDS for level in self.level_list(name)])
         if self.curriculum and (self.task or not ("," in self.revolts or "," in self.secured)):
             raise TetrarchiaError("training option curriculum needs several numbers in revolts or secured, and no task")
+        if self.level_curriculum and (self.task or len(set(self.training_levels)) == 1 or self.rules != ({},)):
+            raise TetrarchiaError("training option level_curriculum needs several levels of the base game, and no task")
+        if self.critic == "separate" and (self.reward != "shaped" or self.shaping_coef):
+            raise TetrarchiaError(
+                "training option critic=separate predicts the outcome: it needs reward=shaped and shaping_coef=0; "
+                f"got {self.reward} and {self.shaping_coef}"
+            )
         for rule_set in self.rule_sets:
             if Options.of(**with_levels(rule_set, self.training_levels)).needs_all_actions and self.actions == "base":
                 raise TetrarchiaError(f"training option actions must be all for the rules {rule_set}")
@@ -325,6 +354,13 @@ class TrainConfig(TrainOptions):
             return [int(number) for number in text.split(",")]
         except ValueError:
             raise TetrarchiaError(f"training option {name} must be numbers separated by commas; got {truncate_repr(text)}") from None
+
+    @property
+    def curriculum_lists(self) -> dict[str, list[Any]]:
+        """The values whose draws depend on success, by argument of the environment."""
+        levels = {"level": sorted(set(self.training_levels))} if self.level_curriculum else {}
+        counts = {name: sorted(set(self.count_list(name))) for name in DEFAULT_COUNTS} if self.curriculum else {}
+        return levels | counts
 
     @property
     def network_config(self) -> "NetworkConfig":

@@ -12,17 +12,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss
+from torch.nn.functional import binary_cross_entropy, mse_loss
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import Network, log_probabilities, make_network
-from tetrarchia_agents.values import GAMMA, shaped_reward
+from tetrarchia_agents.values import GAMMA, WIN, shaped_reward
 from tetrarchia_env import batch
 from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
@@ -30,7 +32,7 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
 from tetrarchia_env.options import Options
 from tetrarchia_train.config import TrainConfig, rules_label, with_levels
-from tetrarchia_train.curriculum import KINDS, Curriculum
+from tetrarchia_train.curriculum import Curriculum
 from tetrarchia_train.distributed import broadcast, data_parallel, rank
 from tetrarchia_train.metrics import RolloutStats
 from tetrarchia_train.variance_reduction import ControlVariate, Floats
@@ -55,17 +57,23 @@ class Learner:
         self.num_timesteps = 0  # of this process
         self.reward = training_reward(config)
         self.games = make_games(self.local, self.reward)
-        self.curriculum = Curriculum({kind: sorted(set(config.count_list(kind))) for kind in KINDS})
+        self.curriculum = Curriculum(config.curriculum_lists)
         self.games.begin(FIRST_SEED + (self.local.seed << 20) + np.arange(self.local.num_envs, dtype=np.uint64))
         torch.manual_seed(self.local.seed)
         self.network = make_network(config.network_config).to(find_device(config.network_device))
         self.network.load_state_dict(broadcast((network or self.network).state_dict()))
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=ADAM_EPS, fused=True)
+        self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(config.ema_decay)) if config.ema_decay else None
         self.control_variate = ControlVariate(self.games, self.reward, config.chance_samples, self.value_fn)
         inputs = self.network.inputs(self.games.games[:1], self.games.obs[:1]).shape[1]
         self.rollout = Rollout.empty(self.local.n_steps, self.local.num_envs, inputs, config.network_config.actions)
         self.episode_starts = np.ones(self.local.num_envs, dtype=bool)
         self.stats = RolloutStats()
+
+    @property
+    def policy(self) -> Network:
+        """The network to evaluate and to publish: the moving average of the weights, if there is one."""
+        return self.network if self.average is None else cast(Network, self.average.module)
 
     @property
     def seconds(self) -> float:
@@ -98,9 +106,8 @@ class Learner:
             self.compute_advantages()
             losses = self.update(learning_rate, ent_coef)
         stats, self.stats = self.stats, RolloutStats()
-        if config.curriculum:
-            self.curriculum.add_episodes(stats.episodes)
-            self.curriculum.apply(self.games)
+        self.curriculum.add_episodes(stats.episodes)
+        self.curriculum.apply(self.games)
         return {
             **stats.scalars([rules_label(rules) for rules in config.rules]),
             **losses,
@@ -122,6 +129,7 @@ class Learner:
 
             games.advance(actions)
             after = games.games.copy()
+            rollout.turn_ends[step] = after["turn"] != before["turn"]
             games.begin_next(np.flatnonzero(games.episodes["ended"]))
             games.observe()
             rollout.rewards[step] = games.episodes["reward"] + self.control_variate.corrections(before, actions, after, views)
@@ -140,16 +148,33 @@ class Learner:
 
     def compute_advantages(self) -> None:
         """Compute advantages by generalized advantage estimation, and returns."""
+        config, rollout = self.local, self.rollout
+        rollout.advantages[:] = self.generalized_advantages(config.gae_lambda)
+        if config.value_lambda is None:
+            np.add(rollout.advantages, rollout.values, out=rollout.returns)
+        else:
+            np.add(self.generalized_advantages(config.value_lambda), rollout.values, out=rollout.returns)
+
+    def generalized_advantages(self, gae_lambda: float) -> Floats:
+        """Return the advantages [steps, environments] for a lambda, which applies to each decision or to the last one of each turn."""
         rollout, gae = self.rollout, np.float32(0)
         with torch.no_grad():
             next_values = self.network.values(self.network.tensor(self.network.inputs(self.games.games, self.games.obs))).cpu().numpy()
         next_non_terminal = 1.0 - self.episode_starts.astype(np.float32)
+        advantages = np.empty_like(rollout.advantages)
         for step in reversed(range(self.local.n_steps)):
             delta = rollout.rewards[step] + GAMMA * next_values * next_non_terminal - rollout.values[step]
-            gae = delta + GAMMA * self.local.gae_lambda * next_non_terminal * gae
-            rollout.advantages[step] = gae
+            decay: Any = np.where(rollout.turn_ends[step], np.float32(gae_lambda), np.float32(1)) if self.local.turn_lambda else gae_lambda
+            gae = delta + GAMMA * decay * next_non_terminal * gae
+            advantages[step] = gae
             next_values, next_non_terminal = rollout.values[step], 1.0 - rollout.episode_starts[step]
-        np.add(rollout.advantages, rollout.values, out=rollout.returns)
+        return advantages
+
+    def value_loss(self, values: Tensor, returns: Tensor) -> Tensor:
+        """Return the loss of the critic: squared error, or for a separate critic the cross-entropy of the discounted outcome."""
+        if self.config.critic != "separate":
+            return mse_loss(returns, values)
+        return binary_cross_entropy(values / WIN, (returns / WIN).clamp(0, 1))
 
     def update(self, learning_rate: float, ent_coef: float) -> dict[str, float]:
         """Run `n_epochs` of minibatch updates with the clipped surrogate objective; return the mean losses by TensorBoard tag."""
@@ -168,7 +193,7 @@ class Learner:
                 ratio = log_ratio.exp()
                 clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
                 policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
-                value_loss = mse_loss(data.returns, values)
+                value_loss = self.value_loss(values, data.returns)
                 entropy_loss = -entropy.mean()
                 loss = policy_loss + ent_coef * entropy_loss + config.vf_coef * value_loss
 
@@ -176,6 +201,8 @@ class Learner:
                 loss.backward()
                 nn.utils.clip_grad_norm_(self.network.parameters(), config.max_grad_norm)
                 self.optimizer.step()
+                if self.average is not None:
+                    self.average.update_parameters(self.network)
                 with torch.no_grad():
                     approx_kl, clip_fraction = (ratio - 1 - log_ratio).mean(), ((ratio - 1).abs() > config.clip_range).float().mean()
                 history.append([one.item() for one in (policy_loss, value_loss, entropy_loss, approx_kl, clip_fraction)])
@@ -203,7 +230,7 @@ class Learner:
             for _ in range(config.n_epochs):
                 for data in self.rollout.minibatches(config.minibatch_size, self.network.device):
                     optimizer.zero_grad()
-                    mse_loss(network(data.obs)[1], data.returns).backward()
+                    self.value_loss(network(data.obs)[1], data.returns).backward()
                     optimizer.step()
             on_progress((number + 1) / config.critic_rollouts)
         self.network.train_value_only(False)
@@ -239,6 +266,7 @@ class Rollout:
     values: NDArray[np.float32]
     rewards: NDArray[np.float32]
     episode_starts: NDArray[np.float32]
+    turn_ends: NDArray[np.bool_]
     advantages: NDArray[np.float32]
     returns: NDArray[np.float32]
 
@@ -246,8 +274,19 @@ class Rollout:
     def empty(cls, n_steps: int, num_envs: int, inputs: int, actions: int) -> "Rollout":
         """Return a rollout with uninitialized values."""
         shape = (n_steps, num_envs)
-        scalars = (np.empty(shape, dtype=np.float32) for _ in range(6))
-        return cls(np.empty((*shape, inputs), np.float32), np.empty((*shape, actions), np.bool_), np.empty(shape, np.int64), *scalars)
+        log_probs, values, rewards, episode_starts, advantages, returns = np.empty((6, *shape), dtype=np.float32)
+        return cls(
+            obs=np.empty((*shape, inputs), np.float32),
+            masks=np.empty((*shape, actions), np.bool_),
+            actions=np.empty(shape, np.int64),
+            log_probs=log_probs,
+            values=values,
+            rewards=rewards,
+            episode_starts=episode_starts,
+            turn_ends=np.empty(shape, np.bool_),
+            advantages=advantages,
+            returns=returns,
+        )
 
     def minibatches(self, size: int, device: torch.device | str = "cpu") -> Iterator[Minibatch]:
         """Yield all decisions in random order, `size` at a time, on a device."""

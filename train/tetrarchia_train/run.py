@@ -224,7 +224,7 @@ def _evaluate(learner: Learner, folder: Path, log: Callable[[Mapping[str, float]
     """Evaluate and add a point to the learning curve, unless it already has this timestep; the other ranks wait in the next iteration."""
     if not is_rank_zero() or last_timesteps(folder) == learner.timesteps:
         return
-    results = evaluate(learner.network, learner.config)
+    results = evaluate(learner.policy, learner.config)
     point = {"timesteps": learner.timesteps, "seconds": round(learner.seconds), **results}
     print(describe_point(point), flush=True)
     append_point(folder, point)
@@ -246,7 +246,7 @@ def _save(learner: Learner, checkpoint: Path, command: str) -> None:
         "options": config.as_data(),
     }
     with atomic_dir(checkpoint) as draft:
-        save_checkpoint(draft, learner.network, config.network_config, {"training": training})
+        save_checkpoint(draft, learner.policy, config.network_config, {"training": training})
 
 
 @contextmanager
