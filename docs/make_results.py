@@ -46,6 +46,7 @@ from tetrarchia_eval.leaderboard import (
 from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, gap_plot, gap_table, information_table, read_messages, shuffle_table
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import (
+    ABLATIONS,
     GROUPS,
     SECTIONS,
     Matches,
@@ -79,6 +80,7 @@ LOCAL_PLOT = "pictures/local/gap.svg"  # next to the pages
 AGENT = "ppo"  # the agent of the checkpoints
 CARD_LEVELS = ("4200", "4211", "4222")
 TIMED_PRESETS = ("ppo", "ppo-more")
+BASELINE = "baseline"  # group of the ablations
 AXES = ("timesteps", "minutes")  # of the learning curves of groups
 NOTE = "note.txt"  # in the folder of a trial with other code: what was different
 TRIED_OPTIONS = (
@@ -139,6 +141,7 @@ def texts() -> dict[Path, str]:
     }
     pages = {path: fill(path.read_text(encoding="utf-8"), some, path.name) for path, some in parts.items()}
     anywhere = group_parts(results()[GROUPS]) | {"groups curves": group_curve_images()} | cooperation_parts() | local_parts() | task_parts()
+    anywhere |= ablation_parts()
     for path in sorted(DOCS.glob("*.md")):
         text = pages.get(path) or path.read_text(encoding="utf-8")
         if marked(text, anywhere):
@@ -285,6 +288,19 @@ def local_parts() -> dict[str, str]:
             f"{information_table(kept).markdown()}\n{shuffle_table(kept).markdown()}\n{caption}\n\n```console\n{command}\n```"
         )
     return {f"local {name}": part for name, part in parts.items()}
+
+
+# --- ablations in training.md, from results/ablations ---
+
+
+def ablation_parts() -> dict[str, str]:
+    """Return the table of the ablations, in which the first group is the baseline."""
+    matches = results()[ABLATIONS]
+    if not matches:
+        return {}
+    report = group_report(dict(sorted(matches.items(), key=lambda item: f"/{BASELINE}/" not in item[0])))
+    table = report.difference_table().markdown()
+    return {"ablations": f"{table}\n{report.title}; {INTERVALS}.\n\n{commands(matches)}"}
 
 
 # --- tasks, from results/tasks, results/main and trials ---

@@ -284,6 +284,20 @@ class GroupReport:
                 rows.append([place, one.name, other.name, found])
         return Table(columns, rows)
 
+    def difference_table(self) -> Table:
+        """Return the mean win rate of each group, and its difference from the first group, by level and over all levels."""
+        shown = [Column(place, percent) for place in self.places]
+        differences = [Column(f"{place}: difference", percentage_points) for place in self.places]
+        rows: list[list[Cell]] = []
+        for group in self.groups.values():
+            rates: list[Cell] = [bootstrap(mean, group.columns(place), rng=_rng()) for place in self.places]
+            gains: list[Cell] = [
+                None if group is self._first else bootstrap(_mean_difference, group.columns(place), self._first.columns(place), rng=_rng())
+                for place in self.places
+            ]
+            rows.append([group.name, len(group.runs), *rates, *gains])
+        return Table([Column("group"), Column("runs"), *shown, *differences], rows)
+
     def gap_table(self) -> Table:
         """Return self-play, cross-play and their difference by level and over all levels."""
         columns = [*map(Column, ("level", "group", "runs")), Column("self-play", percent), Column("cross-play", percent)]
@@ -330,6 +344,10 @@ class GroupReport:
         for name, runs in self._curves.items():
             found |= {f"{name}-{axis}": plot for axis, plot in learning_curve_plots(name, runs).items()}
         return found
+
+
+def _mean_difference(first: Numbers, second: Numbers) -> Numbers:
+    return mean(first) - mean(second)
 
 
 def _profile(group: GroupResults, thresholds: Any) -> list[Estimate]:

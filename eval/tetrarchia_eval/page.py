@@ -60,8 +60,8 @@ FOLDERS = (
     *("main", "ladder", "sweep", "scenarios", "options", "crossplay/pair", "crossplay/ad-hoc"),
     *("tasks", TEAMMATES, CROSS_PLAY),  # shown on other pages than docs/results.md
 )
-GROUPS = "groups"  # with a folder for each group of training runs
-GROUP_FOLDERS = (GROUPS, LOCAL)
+GROUPS, ABLATIONS = "groups", "ablations"  # with a folder for each group of training runs
+GROUP_FOLDERS = (GROUPS, ABLATIONS, LOCAL)
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
 HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
 LADDER_AGENT = re.compile(r"ppo(:candidates=\d+)?")  # whose matches at the standard levels are part of the ladder

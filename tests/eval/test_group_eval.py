@@ -83,6 +83,18 @@ def test_a_better_group_has_a_higher_probability_of_improvement() -> None:
     assert estimate(rows["all"][3]).value == (1 + 1 + 0.5 + 1) / 4
 
 
+def test_differences_from_the_first_group() -> None:
+    report = GroupReport(made_up_group("good", ["seed-1", "seed-2"]) | made_up_group("bad", ["seed-2", "seed-3"]))
+    good, bad = report.difference_table().rows
+    places, means = len(report.places), {str(row[1]): estimate(row[3]) for row in report.summary().rows if row[0] == "all"}
+    assert good[:2] == ["good", 2]
+    assert good[2 + places :] == [None] * places
+    assert estimate(good[1 + places]) == means["good"]
+    difference = estimate(bad[-1])
+    assert difference.value == pytest.approx(means["bad"].value - means["good"].value)
+    assert difference.low < difference.value < difference.high
+
+
 def test_cross_play_of_runs_gives_the_gap_by_level_and_over_levels() -> None:
     matches = made_up_group(cross_play=True)
     report = GroupReport(matches)
