@@ -19,12 +19,12 @@ from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_agents.network import log_probabilities  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_agents.turn_search import Plan  # noqa: E402
-from tetrarchia_env.batch import legal_masks, new_games, observe, rng_states  # noqa: E402
+from tetrarchia_env.batch import legal_masks, new_games, observe, rng_states, step  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
-from tetrarchia_train import behavior_cloning, demonstrations, ppo  # noqa: E402
+from tetrarchia_train import behavior_cloning, demonstrations, expert_iteration, ppo  # noqa: E402
 from tetrarchia_train import run as whole_run  # noqa: E402
-from tetrarchia_train.behavior_cloning import CloningConfig, clone  # noqa: E402
+from tetrarchia_train.behavior_cloning import CloningConfig, clone, earlier_demonstrations  # noqa: E402
 from tetrarchia_train.config import TrainConfig, read_preset  # noqa: E402
 from tetrarchia_train.demonstrations import (  # noqa: E402
     TARGET,
@@ -122,6 +122,51 @@ def test_the_policy_learns_the_target_probabilities(started: Path) -> None:
         logits, _ = network(torch.from_numpy(observe(games[:1])))
         likely = log_probabilities(logits, torch.from_numpy(masks[:1, : logits.shape[1]] != 0)).exp()[0]
     assert likely[[first, second]].tolist() == pytest.approx([1 / 3, 2 / 3], abs=0.03)
+
+
+def test_only_searched_turns_are_recorded_and_the_policy_plays_the_others() -> None:
+    job = Job("ppo:candidates=3", 7, ["4200"], games=6, search_fraction=0.25)
+    found, everything = play_expert(job), play_expert(replace(job, search_fraction=1.0))
+    turns = np.unique(found.games[["turn", "emperor"]])  # of several games
+    policy = PPOAgent()
+
+    assert len(found) == len(found.targets) == len(found.actions)
+    assert 0.1 < len(found) / len(everything) < 0.5
+    assert len(turns) > 10
+    expert = SearchingExpert(PPOAgent(candidates=3), 4, 0.03, search_fraction=0.0)
+    games, masks = new_games(Options(level="4200"), np.arange(4, dtype=np.uint64))
+    env_ids = np.arange(4)
+    assert expert.act(games, masks, env_ids).tolist() == policy.act(games, masks, env_ids).tolist()
+    assert not expert.searches.any()
+
+
+def test_a_turn_is_searched_completely_or_not_at_all() -> None:
+    expert = SearchingExpert(PPOAgent(candidates=3), 64, 0.03, search_fraction=0.5)
+    games, masks = new_games(Options(level="4200"), np.arange(64, dtype=np.uint64))
+    env_ids, chosen = np.arange(64), []
+    while (games["turn"] == 0).all():
+        step(games, expert.act(games, masks, env_ids), masks)
+        chosen.append(expert.searches.copy())
+
+    assert len(chosen) > 2
+    assert all((one == chosen[0]).all() for one in chosen)
+    assert 16 < chosen[0].sum() < 48
+
+
+def test_window_of_earlier_rounds() -> None:
+    run = Path("runs/mine")
+    assert earlier_demonstrations(run, 3) == []
+    assert earlier_demonstrations(run / "round-1", 3) == []
+    assert earlier_demonstrations(run / "round-4", 1) == []
+    assert earlier_demonstrations(run / "round-4", 3) == [run / f"round-{number}/demonstrations.npz" for number in (2, 3)]
+
+
+def test_rounds_clone_the_demonstrations_of_the_window(started: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert_iteration, "_mean_win_rate", lambda point: point["timesteps"])  # every round improves
+    whole_run.train(rounds(window=2, search_fraction=0.5), "window")
+
+    counts = [load_checkpoint(started / f"window/round-{number}/bc").card["training"]["num_demonstrations"] for number in (1, 2)]
+    assert counts == [300, 600]
 
 
 def test_improved_policy_weights_turns_by_their_softmax_value() -> None:

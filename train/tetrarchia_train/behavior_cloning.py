@@ -35,6 +35,7 @@ from tetrarchia_train.demonstrations import (
     Demonstrations,
     collect_demonstrations,
     dataset_demonstrations,
+    join_demonstrations,
     load_demonstrations,
     make_jobs,
     save_demonstrations,
@@ -67,11 +68,21 @@ def warm_start(config: TrainConfig, folder: Path, stop_after: str, bar: Progress
         return network
     if config.view_radius is not None and stop_after == "demonstrations":
         raise TetrarchiaError("stop_after must not be demonstrations with view_radius: the student takes part in playing them")
-    demonstrations = _demonstrations(config, folder, bar) if config.view_radius is None else None
+    demonstrations = None
+    if config.view_radius is None:
+        earlier = [load_demonstrations(path, config.network_config.actions) for path in earlier_demonstrations(folder, config.window)]
+        demonstrations = join_demonstrations([*earlier, _demonstrations(config, folder, bar)])  # the last ones are held out
     if stop_after == "demonstrations":
         return None
     network = (network or make_network(config.network_config)).to(find_device(config.network_device))
     return _clone_expert(config, network, demonstrations or _local_demonstrations(config, network, bar), folder, bar)
+
+
+def earlier_demonstrations(folder: Path, window: int) -> list[Path]:
+    """Return the files of the rounds of expert iteration before this one that are in the window, the oldest first."""
+    number = folder.name.removeprefix("round-")
+    rounds = range(max(1, int(number) - window + 1), int(number)) if number.isdecimal() else []
+    return [folder.parent / f"round-{earlier}" / DEMONSTRATIONS_FILE for earlier in rounds]
 
 
 def is_cloned(folder: Path) -> bool:
@@ -108,7 +119,10 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
             return dataset_demonstrations(path, config.num_demonstrations, config.network_config.actions)
         return load_demonstrations(path, config.network_config.actions)
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
-    settings = (config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed, config.target_temperature)
+    settings = (
+        *(config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed),
+        *(config.target_temperature, config.search_fraction),
+    )
     parts = parts_folder(folder / PARTS_DIR, {"jobs": settings})
     found = collect_demonstrations(
         make_jobs(*settings), config.num_demonstrations, config.demo_workers, lambda number: bar.update(task, completed=number), parts

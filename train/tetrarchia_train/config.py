@@ -165,6 +165,9 @@ class TrainOptions:
     target_temperature: Annotated[
         Positive, _warm_start("Temperature of the softmax over turn values, the policy target given by an expert that searches.")
     ] = 0.03
+    search_fraction: Annotated[
+        Fraction, _warm_start("Fraction of turns that an expert searches; the others are played by its policy and not recorded.")
+    ] = 1.0
     demo_workers: Annotated[SmallInt, _warm_start("Processes that play the expert's games.")] = 2
     bc_epochs: Annotated[SmallInt, _warm_start("Epochs of behavior cloning.")] = 6
     bc_batch_size: Annotated[BatchSize, _warm_start("Minibatch size of behavior cloning.")] = 1024
@@ -174,6 +177,7 @@ class TrainOptions:
         _warm_start("Rounds of DAgger, with --view-radius: the student plays, and the fully informed expert labels its positions."),
     ] = 5
     rounds: Annotated[SmallCount, _warm_start("Maximum rounds of expert iteration: search, cloning, PPO; 0: a single run.")] = 0
+    window: Annotated[SmallInt, _warm_start("Rounds of expert iteration whose demonstrations are cloned, with the current one.")] = 1
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
 

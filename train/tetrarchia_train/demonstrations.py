@@ -10,7 +10,7 @@ two-player perfect-information games without knowledge, 2020). Such a mean has f
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,7 @@ class Job:
     noise: float = 0.0  # mean fraction of random actions; that of a game is uniform between 0 and twice this
     games: int = GAMES_PER_JOB
     target_temperature: float = 1.0  # of the softmax over turn values
+    search_fraction: float = 1.0  # of turns that a searching expert searches and that are recorded
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
@@ -94,21 +95,40 @@ class Job:
 
 
 class SearchingExpert(Agent):
-    """A searching agent that also records the target of each position in which it acts."""
+    """An agent that searches a random part of its turns, and records the target of each position that it searches.
 
-    def __init__(self, agent: Agent, num_envs: int, temperature: float) -> None:
+    In the other turns it plays its policy without search, so that the searched turns come from more games (playout cap randomization;
+    Wu, Accelerating self-play learning in Go, 2019).
+    """
+
+    def __init__(self, agent: Agent, num_envs: int, temperature: float, search_fraction: float = 1.0, seed: int = 0) -> None:
         from tetrarchia_agents.ppo import PPOAgent  # loads torch
 
         assert isinstance(agent, PPOAgent)
-        self.agent, self.temperature = agent, temperature
+        self.agent, self.temperature, self.search_fraction = agent, temperature, search_fraction
         self.targets: Targets = np.zeros(num_envs, dtype=TARGET)  # of the last position in each environment
+        self.searches = np.ones(num_envs, dtype=bool)  # whether the turn in each environment is searched
+        self._turns = np.full(num_envs, -1)
+        self._rng = np.random.default_rng(seed)
 
     def begin(self, env_ids: EnvIds) -> None:
         """Begin new games in these environments."""
         self.agent.begin(env_ids)
 
     def act(self, games: batch.Games, masks: batch.Masks, env_ids: EnvIds) -> Actions:
-        """Return the next action of each chosen turn, and record the targets; value targets exclude the potential (`ShapedReward`)."""
+        """Return the next actions, and record the targets of searched turns; value targets exclude the potential (`ShapedReward`)."""
+        if self.search_fraction < 1:
+            begins = env_ids[games["turn"] != self._turns[env_ids]]
+            self.searches[begins] = self._rng.random(len(begins)) < self.search_fraction
+            self._turns[env_ids] = games["turn"]
+        searched, actions = self.searches[env_ids], np.zeros(len(games), dtype=np.int64)
+        if not searched.all():
+            actions[~searched] = self.agent.evaluate(games[~searched], masks[~searched])[0].argmax(axis=1)
+        if searched.any():
+            actions[searched] = self._search(games[searched], masks[searched], env_ids[searched])
+        return actions
+
+    def _search(self, games: batch.Games, masks: batch.Masks, env_ids: EnvIds) -> Actions:
         plans, reward = self.agent.choose_plans(games, masks, env_ids), self.agent.reward
         targets = np.zeros(len(games), dtype=TARGET)
         targets["value"] = np.array([plan.value for plan in plans]) - reward.shaping_coef * reward.potential(games)
@@ -127,7 +147,8 @@ class NoisyExpert:
     def __init__(self, job: Job) -> None:
         agents = make_agents(job.expert)
         searches = len({id(agent) for agent in agents}) == 1 and getattr(agents[0], "candidates", 0) > 0
-        self.searching = SearchingExpert(agents[0], job.games, job.target_temperature) if searches else None
+        search = (job.games, job.target_temperature, job.search_fraction, job.first_seed)
+        self.searching = SearchingExpert(agents[0], *search) if searches else None
         self.expert = TeamPolicy([self.searching] * 4 if self.searching else agents, job.games, job.first_seed)
         self.expert.begin(np.arange(job.games), job.seeds)
         self.rng = np.random.default_rng(job.first_seed)
@@ -138,12 +159,14 @@ class NoisyExpert:
 
     def act(self, games: batch.Games, masks: batch.Masks, rows: batch.Rows) -> NDArray[np.int64]:
         """Return the expert's action for each game, or a random one."""
-        self.positions.append(games.copy())
-        self.actions.append(self.expert.act(games, masks, rows))
-        self.targets.append(self.searching.targets[rows] if self.searching else NO_TARGETS)
+        actions = self.expert.act(games, masks, rows)
+        recorded = self.searching.searches[rows] if self.searching else np.ones(len(rows), dtype=bool)
+        self.positions.append(games[recorded])
+        self.actions.append(actions[recorded])
+        self.targets.append(self.searching.targets[rows[recorded]] if self.searching else NO_TARGETS)
         is_random = self.rng.random(len(rows)) < self.noise[rows]
         random = batch.random_actions(masks, self.rng.integers(1, 2**63, len(rows)).astype(np.uint64))
-        return np.where(is_random, random, self.actions[-1])
+        return np.where(is_random, random, actions)
 
 
 def play_expert(job: Job) -> Demonstrations:
@@ -156,12 +179,22 @@ def play_expert(job: Job) -> Demonstrations:
 
 
 def make_jobs(
-    expert: str, levels: Sequence[str], rules: Sequence[dict[str, Any]], noise: float, seed: int, target_temperature: float = 1.0
+    expert: str,
+    levels: Sequence[str],
+    rules: Sequence[dict[str, Any]],
+    noise: float,
+    seed: int,
+    target_temperature: float = 1.0,
+    search_fraction: float = 1.0,
 ) -> Iterator[Job]:
     """Yield jobs endlessly, alternating between the rule sets."""
     for number in count():
         first_seed = FIRST_SEED + (seed << 32) + number * GAMES_PER_JOB
-        yield Job(expert, first_seed, levels, rules[number % len(rules)], noise, target_temperature=target_temperature)
+        yield Job(
+            *(expert, first_seed, levels, rules[number % len(rules)], noise),
+            target_temperature=target_temperature,
+            search_fraction=search_fraction,
+        )
 
 
 def collect_demonstrations(
@@ -193,8 +226,14 @@ def collect_demonstrations(
             on_progress(min(sum(map(len, found)), number))
         for future in pending:
             future.cancel()
-    games, actions, targets = (np.concatenate([getattr(part, name) for part in found])[:number] for name in ("games", "actions", "targets"))
-    return Demonstrations(games, actions, targets, sum(part.played for part in found), sum(part.won for part in found))
+    joined = join_demonstrations(found)
+    return replace(joined, games=joined.games[:number], actions=joined.actions[:number], targets=joined.targets[:number])
+
+
+def join_demonstrations(parts: Sequence[Demonstrations]) -> Demonstrations:
+    """Return the demonstrations of several files with full information as one."""
+    games, actions, targets = (np.concatenate([getattr(part, name) for part in parts]) for name in ("games", "actions", "targets"))
+    return Demonstrations(games, actions, targets, sum(part.played for part in parts), sum(part.won for part in parts))
 
 
 def _load_parts(folder: Path) -> list[Demonstrations]:
