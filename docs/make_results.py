@@ -76,6 +76,7 @@ ROOT = DOCS.parent
 LEADERBOARD, PROTOCOL = ROOT / "leaderboard", "v1"
 RESULTS, BENCHMARK, PLOTS = ROOT / "results", ROOT / "benchmarks" / "latest.json", DOCS / "pictures" / "training"
 COOPERATION_PLOTS = DOCS / "pictures" / "cooperation"
+LOCAL_CHECKPOINTS = "checkpoints/local-study"
 LOCAL_PLOT = "pictures/local/gap.svg"  # next to the pages
 AGENT = "ppo"  # the agent of the checkpoints
 CARD_LEVELS = ("4200", "4211", "4222")
@@ -283,7 +284,8 @@ def local_parts() -> dict[str, str]:
         caption = (
             f"Task {kept.task}, {kept.games:,} games per run, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}; {INTERVALS}."
         )
-        command = f"python -m tetrarchia_eval.local_information {RESULTS.name}/{MESSAGES_FILE} {kept.task} {' '.join(kept.groups)}"
+        groups = " ".join(f"{LOCAL_CHECKPOINTS}/{group}" for group in kept.groups)
+        command = f"python -m tetrarchia_eval.local_information {RESULTS.name}/{MESSAGES_FILE} {kept.task} {groups}"
         parts["messages"] = (
             f"{information_table(kept).markdown()}\n{shuffle_table(kept).markdown()}\n{caption}\n\n```console\n{command}\n```"
         )
