@@ -25,6 +25,7 @@ train reactive "$seeds" --view-radius 2
 train messages "$seeds" --view-radius 2 --last-seen --message-tokens 4 --actions all
 train radius-1 "$seeds" --view-radius 1 --last-seen
 train radius-3 "$seeds" --view-radius 3 --last-seen
+train mappo "$seeds" --view-radius 2 --last-seen --policies 4 --critic central
 
 # State coverage: every run of radius-2 continues with partners that are not evaluated, and as a control without partners.
 train partners 101-103 --view-radius 2 --last-seen
@@ -46,6 +47,6 @@ export -f distill
 seq "${seeds%-*}" "${seeds#*-}" | xargs -P "$jobs" -I{} bash -ec 'distill {}'
 
 # Self-play and cross-play of every pair of runs, each group with the information of its training.
-groups=(full reactive radius-1 radius-2 radius-3 messages distilled radius-2-with-partners radius-2-continued)
+groups=(full reactive radius-1 radius-2 radius-3 messages mappo distilled radius-2-with-partners radius-2-continued)
 tetrarchia eval "${groups[@]/#/--group=$published/}" --cross-play --task "$task" --games "$games" --seed 1000000 --out results/local
 python -m tetrarchia_eval.local_information results/local/messages.json "$task" "$published/messages"

@@ -25,7 +25,7 @@ from tetrarchia_train.curriculum import Curriculum  # noqa: E402
 from tetrarchia_train.evaluation import FIRST_SEED, GreedyNetwork, evaluate  # noqa: E402
 from tetrarchia_train.ppo import Learner  # noqa: E402
 
-PRESETS = ("scratch-shared", "scratch-ippo", "scratch-mappo")
+PRESETS = ("scratch-shared", "scratch-ippo", "scratch-mappo", "scratch-large")
 SMALL = {"num_envs": 16, "n_steps": 8, "minibatch_size": 64, "node_dim": 8, "readout_dim": 4, "hidden_dim": 32, "n_eval_episodes": 4}
 CURRICULUM = {"curriculum": True, "revolts": [0, 3, 6], "secured": [0, 4, 5]}
 RESUMED: list[tuple[str, dict[str, object]]] = [
