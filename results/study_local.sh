@@ -16,7 +16,7 @@ train() {
   else
     tetrarchia train --preset scratch-shared --task "$task" --total-timesteps "$timesteps" --precision bfloat16 --name "$group" --seeds "$group_seeds" --jobs "$jobs" "$@"
   fi
-  python -m tetrarchia_train.publish "$group" "$published/$group"
+  python -m tetrarchia_train.publish "$group" "${published#checkpoints/}/$group"
 }
 
 train radius-2 "$seeds" --view-radius 2 --last-seen

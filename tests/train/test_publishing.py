@@ -42,12 +42,6 @@ def training_record(command: str, timesteps: int, seconds: int, init_checkpoint:
     return {"command": command, "timesteps": timesteps, "seconds": seconds, "warm_start": None, "options": options}
 
 
-def test_a_name_with_a_slash_is_a_folder(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["publish", "mine", f"{tmp_path}/study/good"])
-    publishing.main()
-    assert sorted(file.name for file in (tmp_path / "study" / "good").iterdir()) == ["card.json", "curve.jsonl", "weights.safetensors"]
-
-
 def test_a_run_is_published_as_a_checkpoint_with_its_curve(run: Path, tmp_path: Path) -> None:
     folder = publishing.publish("mine", "good", tmp_path / "own")
 

@@ -1,7 +1,5 @@
 """Publication of a run: `python -m tetrarchia_train.publish RUN NAME` saves it as the project's checkpoint NAME, with its learning curve,
-and each run of a group as NAME/seed-N. A NAME with a slash is a folder of its own instead of one in checkpoints/.
-
-`python -m tetrarchia_train.publish RUN` saves options and curve as a trial for docs/training.md.
+and each run of a group as NAME/seed-N; `python -m tetrarchia_train.publish RUN` saves options and curve as a trial for docs/training.md.
 
 If the run started from the checkpoint that it replaces, the card describes both as one training: commands, timesteps, seconds and curve.
 """
@@ -127,8 +125,7 @@ def main() -> None:
     try:
         match sys.argv[1:]:
             case [run, name]:
-                save = publish_group if group_runs(RUNS / run) else publish
-                print(f"written: {save(run, Path(name).name, Path(name).parent if '/' in name else CHECKPOINTS)}")
+                print(f"written: {(publish_group if group_runs(RUNS / run) else publish)(run, name)}")
             case [run]:
                 print(f"written: {save_trial(run)}")
             case _:
