@@ -121,7 +121,7 @@ def _demonstrations(config: TrainConfig, folder: Path, bar: Progress) -> Demonst
     task = bar.add_task(f"demonstrations of {config.expert}", total=config.num_demonstrations)
     settings = (
         *(config.expert, config.training_levels, config.rule_sets, config.expert_noise, config.seed),
-        *(config.target_temperature, config.search_fraction),
+        *(config.target_temperature, config.search_fraction, config.precision),
     )
     parts = parts_folder(folder / PARTS_DIR, {"jobs": settings})
     found = collect_demonstrations(

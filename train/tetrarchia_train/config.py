@@ -145,7 +145,9 @@ class TrainOptions:
     ] = "own"
     precision: Annotated[
         Literal["float32", "bfloat16"],
-        _network("Precision of matrix products in PPO; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."),
+        _network(
+            "Precision of matrix products in PPO and in an expert's search; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."
+        ),
     ] = "float32"
 
     init_checkpoint: Annotated[

@@ -10,7 +10,9 @@ two-player perfect-information games without knowledge, 2020). Such a mean has f
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,7 @@ class Job:
     games: int = GAMES_PER_JOB
     target_temperature: float = 1.0  # of the softmax over turn values
     search_fraction: float = 1.0  # of turns that a searching expert searches and that are recorded
+    precision: str = "float32"  # of the matrix products of a searching expert
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
@@ -149,6 +152,11 @@ class NoisyExpert:
         searches = len({id(agent) for agent in agents}) == 1 and getattr(agents[0], "candidates", 0) > 0
         search = (job.games, job.target_temperature, job.search_fraction, job.first_seed)
         self.searching = SearchingExpert(agents[0], *search) if searches else None
+        self.precision: Callable[[], AbstractContextManager[None]] = nullcontext
+        if searches:
+            from tetrarchia_train.ppo import mixed_precision  # loads torch
+
+            self.precision = partial(mixed_precision, job.precision)
         self.expert = TeamPolicy([self.searching] * 4 if self.searching else agents, job.games, job.first_seed)
         self.expert.begin(np.arange(job.games), job.seeds)
         self.rng = np.random.default_rng(job.first_seed)
@@ -173,7 +181,8 @@ def play_expert(job: Job) -> Demonstrations:
     """Play the games of a job and return the demonstrations."""
     games, masks = batch.new_games(Options.of(**with_levels(job.rules, job.levels)), job.seeds)
     policy = NoisyExpert(job)
-    batch.play_to_end(games, masks, policy.act)
+    with policy.precision():
+        batch.play_to_end(games, masks, policy.act)
     positions, actions, targets = (np.concatenate(part) for part in (policy.positions, policy.actions, policy.targets))
     return Demonstrations(positions, actions, targets, len(games), int(batch.is_won(games).sum()))
 
@@ -186,6 +195,7 @@ def make_jobs(
     seed: int,
     target_temperature: float = 1.0,
     search_fraction: float = 1.0,
+    precision: str = "float32",
 ) -> Iterator[Job]:
     """Yield jobs endlessly, alternating between the rule sets."""
     for number in count():
@@ -194,6 +204,7 @@ def make_jobs(
             *(expert, first_seed, levels, rules[number % len(rules)], noise),
             target_temperature=target_temperature,
             search_fraction=search_fraction,
+            precision=precision,
         )
 
 
