@@ -52,7 +52,7 @@ def shipped_group_runs(shipped: Path = CHECKPOINTS) -> list[str]:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """Return the card of a checkpoint: format, environment version, observation layout, network, weights and training."""
+    """Return the card of a checkpoint: format, environment version and digest, observation layout, network, weights and training."""
     from tetrarchia_env.schema import sanitize_line
 
     try:
