@@ -47,5 +47,5 @@ if [ ! -f checkpoints/baselines/ad-hoc/card.json ]; then
 fi
 play ad-hoc --agent ppo:baselines/ad-hoc --declare leaderboard/declarations/ad-hoc.toml
 
-# Search is slow: hours.
+# The slowest row.
 play ppo-candidates-32 --agent ppo:candidates=32
