@@ -41,6 +41,7 @@ from tetrarchia_eval.leaderboard import (
     load_leaderboard,
     measure_bounds,
     partner_table,
+    stronger_than_best_response,
     track_table,
 )
 from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, gap_plot, gap_table, information_table, read_messages, shuffle_table
@@ -219,10 +220,14 @@ def leaderboard_parts() -> dict[str, str]:
         if track.has_partners:
             parts[f"{name} partners"] = partner_table(rows, name, known).markdown() if rows else "No results yet."
             missing = [partner for partner in protocol.reporting.partners if partner not in known]
+            stronger = stronger_than_best_response(rows, name, known)
+            better = "; ".join(f"{partner} ({', '.join(names)})" for partner, names in stronger.items())
             parts[f"{name} bounds"] = (
                 f"Bounds are not measured yet for {', '.join(missing)}: the table shows win rates without normalization."
                 if missing
-                else "The score is 0 for a random teammate and 1 for the best response to the partner."
+                else "The score is 0 for a random teammate and 1 for the best response to the partner. "
+                + (f"Agents won more games than the best response to these partners: {better}." if better else "")
+                + ("" if better else "No agent won more games with a partner than its best response.")
             )
     parts["declarations"] = declaration_table(found).markdown() if found else "No results yet."
     return {f"leaderboard {name}": part for name, part in parts.items()}

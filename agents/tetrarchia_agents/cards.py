@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent
 CHECKPOINTS = PACKAGE / "shipped" if (PACKAGE / "shipped").is_dir() else PACKAGE.parents[1] / "checkpoints"
 WEIGHTS, CARD = "weights.safetensors", "card.json"
 GROUP_RUN = re.compile(r"[^/]+/seed-\d+")  # the checkpoint of one run of a group
+IN_COLLECTION = re.compile(r"[\w-]+/[\w-]+")  # a run of a group, or another checkpoint in a folder of shipped ones
 FORMAT = 1
 MAX_CARD_BYTES = 1_000_000
 
@@ -22,8 +23,8 @@ def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
     """Return the folder of a checkpoint.
 
     Args:
-        name: A path (or a text with a slash) is the folder itself, else a run of a shipped group, e.g. "scratch-shared/seed-1"; a bare
-            name is a shipped checkpoint, else a folder in the current one.
+        name: A path (or a text with a slash) is the folder itself, else a shipped checkpoint in a folder of several, e.g.
+            "scratch-shared/seed-1" or "partners/scratch-ippo"; a bare name is a shipped checkpoint, else a folder in the current one.
         shipped: The folder of the shipped checkpoints.
     """
     if isinstance(name, Path):
@@ -31,7 +32,7 @@ def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
     elif Path(name).name == name:
         folders = [shipped / name, Path(name)]
     else:
-        folders = [Path(name), *([shipped / name] if GROUP_RUN.fullmatch(name) else [])]
+        folders = [Path(name), *([shipped / name] if IN_COLLECTION.fullmatch(name) else [])]
     for folder in folders:
         if (folder / CARD).is_file():
             return folder
@@ -52,7 +53,7 @@ def shipped_group_runs(shipped: Path = CHECKPOINTS) -> list[str]:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """Return the card of a checkpoint: format, environment version, observation layout, network, weights and training."""
+    """Return the card of a checkpoint: format, environment version and digest, observation layout, network, weights and training."""
     from tetrarchia_env.schema import sanitize_line
 
     try:

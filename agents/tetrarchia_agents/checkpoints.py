@@ -14,7 +14,7 @@ from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_che
 from tetrarchia_agents.network import Network, make_network
 from tetrarchia_agents.network_config import MAX_WEIGHTS, NetworkConfig
 from tetrarchia_env import __version__
-from tetrarchia_env.digest import layout_digest
+from tetrarchia_env.digest import environment_digest, layout_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_write, read_bounded, write_text_atomic
 from tetrarchia_env.schema import sanitize_line, truncate_repr
@@ -53,6 +53,7 @@ def save_checkpoint(folder: Path, network: Network, config: NetworkConfig, about
         "format": FORMAT,
         "environment": __version__,
         "layout": layout_digest(),
+        "environment_digest": environment_digest(),
         "network": asdict(config),
         "weights_sha256": hashlib.sha256(content).hexdigest(),
     }

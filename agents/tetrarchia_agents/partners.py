@@ -39,8 +39,8 @@ class Partner(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         split: "held-out" partners are for reported results, "validation" partners for development.
         description: How it plays, in one sentence.
         agent: The agent that plays, as `make_agent` takes it.
-        weights: Weights of the planner's heuristic that are replaced.
-        avoids_battles: Whether attacks are left out of its plans.
+        weights: Weights of the planner's heuristic that are replaced; only with a planner.
+        avoids_battles: Whether attacks are left out of its plans; only with a planner.
         ends_with_ip: It ends its turn when this many IP or fewer are left; `None` never does.
         follows: Whether it walks to the nearest teammate before it does anything else.
         noise: The share of its decisions that are uniformly random.
@@ -87,6 +87,8 @@ class PartnerAgent(Agent):
             raise TetrarchiaError(f"partner:name must be one of {allowed}; got {self.name!r}{did_you_mean(self.name, partners)}")
         partner = partners[self.name]
         agent = make_agent(partner.agent)
+        if (partner.weights or partner.avoids_battles) and not isinstance(agent, PlannerAgent):
+            raise TetrarchiaError(f"partner {self.name}: weights and avoids_battles need a planner; got {partner.agent!r}")
         if isinstance(agent, PlannerAgent):
             if partner.weights:
                 values = dict(zip(FEATURES, load_weights()[0].item(), strict=True)) | partner.weights

@@ -17,6 +17,7 @@ from tetrarchia_agents.registry import split_names
 from tetrarchia_agents.rollouts import Agents, make_team, play_games
 from tetrarchia_env import __version__
 from tetrarchia_env.agent import check_information, needs_games
+from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import FULL_INFORMATION, LocalOptions
 from tetrarchia_env.notation.replays import ENVIRONMENT
@@ -127,6 +128,7 @@ def match_spec(
             "numba": numba.__version__,
         },
         "machine": {"cores": os.cpu_count() or 1, "system": platform.system(), "architecture": platform.machine()},
+        "environment_digest": environment_digest(),
         "full_information": () if view_radius is None else tuple(name for name in different if needs_games(cache.agent(name))),
     }
     return validate(entries, MatchSpec, "")

@@ -142,6 +142,58 @@ def _rng() -> np.random.Generator:
     return np.random.default_rng(0)  # the same results give the same intervals
 
 
+@dataclass(frozen=True)
+class Profile:
+    """How many games each of several agents won with a partner."""
+
+    won: Numbers  # by agent (rows) and seat
+    games: Numbers
+
+    def distance(self, other: "Profile") -> float:
+        """Return how much the win rates differ from those with another partner: the root mean square difference beyond chance.
+
+        The expected square of the sampling error, if both partners had the same win rates, is subtracted from each squared difference.
+
+        >>> games = np.full((1, 4), 100.0)
+        >>> round(Profile(np.full((1, 4), 50.0), games).distance(Profile(np.full((1, 4), 20.0), games)), 2)
+        0.29
+        """
+        pooled = (self.won + other.won) / (self.games + other.games)
+        sampling_error = pooled * (1 - pooled) * (1 / self.games + 1 / other.games)
+        squares = (self.won / self.games - other.won / other.games) ** 2 - sampling_error
+        return float(np.sqrt(max(squares.mean(), 0.0)))
+
+
+def win_rate_profiles(results: Iterable[ProtocolResult], track: str = "teamwork") -> dict[str, Profile]:
+    """Return the profile of each partner over the results with this track, each of which is one agent; its training runs are pooled.
+
+    Args:
+        results: Results with the same partners, of at least one agent.
+        track: The name of the track.
+    """
+    found: dict[str, list[list[list[int]]]] = {}  # partner, agent, seat: games won, games
+    for result in results:
+        if track in result.games:
+            for partner in result.partners:
+                some = [one for one in result.cases if one.track == track and one.partner == partner]
+                by_seat = [[won for one in some if one.seat == seat for won in one.won] for seat in EMPERORS]
+                found.setdefault(partner, []).append([[sum(seat), len(seat)] for seat in by_seat])
+    arrays = {partner: np.array(counts, dtype=np.float64) for partner, counts in found.items()}
+    return {partner: Profile(counts[..., 0], counts[..., 1]) for partner, counts in arrays.items()}
+
+
+def stronger_than_best_response(results: Iterable[ProtocolResult], track: str, bounds: Mapping[str, Bounds]) -> dict[str, list[str]]:
+    """Return for each partner the names of results with a higher win rate than its best response; partners without any are left out."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        if track in result.games:
+            one = TrackResult(result, track)
+            for place, rate in zip(one.places, one.rates.mean(axis=0), strict=True):
+                if place in bounds and rate > bounds[place].best_response.win_rate:
+                    found.setdefault(place, []).append(result.name)
+    return found
+
+
 def load_leaderboard(folder: Path) -> list[ProtocolResult]:
     """Read all result files of a folder.
 

@@ -16,6 +16,7 @@ from tetrarchia_agents import GameResult
 from tetrarchia_agents.registry import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.digest import NUM_DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import LocalOptions, parse_arguments
 from tetrarchia_env.messages import printable
@@ -45,6 +46,7 @@ def format_levels(levels: Sequence[str]) -> str:
 
 
 Seed = Annotated[int, Meta(ge=0), describe("a whole number from 0 to 2**64 - 1")]
+Digest = Annotated[str, Meta(pattern=f"^([0-9a-f]{{{NUM_DIGITS}}})?$"), describe(f"{NUM_DIGITS} hexadecimal digits")]
 
 
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,6 +67,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     versions: dict[str, str]
     machine: dict[str, str | int]
     full_information: tuple[str, ...] = ()  # agents that receive whole games although the arguments have a view radius
+    environment_digest: Digest = ""  # of rules and observations, see tetrarchia_env.digest; early files do not have it
 
     def __post_init__(self) -> None:
         if set(self.fingerprints) != set(self.agents):
@@ -115,8 +118,8 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return self.levels[index // self.games], self.first_seed + index % self.games
 
     def identity(self) -> dict[str, Any]:
-        """Return the entries in which two files of the same match agree, apart from the agents' fingerprints."""
-        others = ("fingerprints", "versions", "machine")
+        """Return the entries in which two files of the same match agree, apart from the digests of agents and environment."""
+        others = ("fingerprints", "environment_digest", "versions", "machine")
         same = {name: getattr(self, name) for name in self.__struct_fields__ if name not in others}
         if not self.full_information:
             del same["full_information"]  # which earlier versions did not have

@@ -150,11 +150,16 @@ def _complete_lines(path: Path, start: int) -> list[bytes]:
 
 
 def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:
-    """Check that the same games would be played: Python and machine may differ, agents and this package may not."""
+    """Check that the same games would be played: Python and machine may differ; agents, environment and this package may not."""
     ours, theirs = wanted.identity(), found.identity()
     differing = [f"{name} {theirs[name]!r}, not {ours[name]!r}" for name in ours if theirs[name] != ours[name]]
     if differing:
         raise TetrarchiaError(f"it contains another match, with {'; '.join(differing)}: choose another file")
+    if found.environment_digest not in ("", wanted.environment_digest):
+        raise TetrarchiaError(
+            f"it contains games of another environment (digest {found.environment_digest}, now {wanted.environment_digest}): "
+            "choose another file or delete this one"
+        )
     for name, version in wanted.fingerprints.items():
         if found.fingerprints[name] != version:
             raise TetrarchiaError(

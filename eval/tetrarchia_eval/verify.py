@@ -33,7 +33,7 @@ class Verdict:
     games: int = 0  # played again
     total: int = 0  # in the file
     difference: str = ""  # empty if everything agrees
-    is_updated: bool = False  # the file received the agents' present fingerprints
+    is_updated: bool = False  # the file received the present fingerprints of the agents and digest of the environment
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def draw_games(file: ResultFile, games: int, rng: np.random.Generator) -> list[i
 
 
 def verify_file(planned: Verification, agents: AgentCache, progress: Progress, update: bool = False) -> Verdict:
-    """Check the agents' fingerprints and play the chosen games again.
+    """Check the digest of the environment and the agents' fingerprints, and play the chosen games again.
 
     Args:
         planned: The file and its games.
         agents: Agents created before.
         progress: Called with games as they finish.
-        update: Whether to accept other fingerprints and, if all games agree, to write the present ones into the file; never in protocol
-            results.
+        update: Whether to accept other fingerprints and another digest of the environment and, if all games agree, to write the present
+            ones into the file; never in protocol results.
     """
     file = planned.file
     if file is None:
@@ -124,6 +124,10 @@ def verify_file(planned: Verification, agents: AgentCache, progress: Progress, u
         return Verdict(len(planned.indexes), file.total, f"{planned.path}: {difference}" if difference else "")
     total = len(file.games)
     try:
+        environment = file.spec.environment_digest and environment_digest()  # early files have none
+        is_other_environment = environment != file.spec.environment_digest
+        if is_other_environment and not update:
+            return Verdict(0, total, f"{planned.path}: {_other_environment(file.spec.environment_digest)}")
         present = {name: agents.fingerprint(name) for name in file.spec.fingerprints}
         changed = [name for name, digest in file.spec.fingerprints.items() if present[name] != digest]
         if changed and not update:
@@ -132,10 +136,11 @@ def verify_file(planned: Verification, agents: AgentCache, progress: Progress, u
             return Verdict(0, total, f"{planned.path}: {reason}: its weights, options or actions are different")
         if difference := _first_difference(file, planned.indexes, agents, progress):
             return Verdict(len(planned.indexes), total, difference)
-        if changed:
+        is_updated = bool(changed) or is_other_environment
+        if is_updated:
             with file.appending():
-                file.replace_spec(replace_entries(file.spec, fingerprints=present))
-        return Verdict(len(planned.indexes), total, is_updated=bool(changed))
+                file.replace_spec(replace_entries(file.spec, fingerprints=present, environment_digest=environment))
+        return Verdict(len(planned.indexes), total, is_updated=is_updated)
     except TetrarchiaError as error:  # an agent that cannot be created, or a file that another process is writing
         return Verdict(0, total, f"{planned.path}: {error}" if str(planned.path) not in str(error) else str(error))
 
@@ -152,8 +157,8 @@ def _first_difference(file: ResultFile, indexes: Sequence[int], agents: AgentCac
 
 def _protocol_difference(result: ProtocolResult, indexes: Sequence[int], agents: AgentCache, progress: Progress) -> str:
     """Compare the environment, the fingerprints and the chosen games of a protocol result with the present ones."""
-    if (digest := environment_digest()) != result.environment_digest:
-        return f"the environment has the digest {digest}, not {result.environment_digest}: its rules or observations are different"
+    if environment_digest() != result.environment_digest:
+        return _other_environment(result.environment_digest)
     prints = result.agents | {f"partner:{name}": known for name, known in result.partners.items()}
     for name, known in prints.items():
         if (present := agents.fingerprint(name)) != known:
@@ -173,6 +178,10 @@ def _protocol_difference(result: ProtocolResult, indexes: Sequence[int], agents:
                         f"now {(now.outcome, now.score, now.turns)}"
                     )
     return ""
+
+
+def _other_environment(digest: str) -> str:
+    return f"the environment has the digest {environment_digest()}, not {digest}: its rules or observations are different"
 
 
 def _chunks(spec: MatchSpec, indexes: Sequence[int]) -> list[Sequence[int]]:

@@ -18,6 +18,7 @@ from tetrarchia_agents.checkpoints import CARD, WEIGHTS, load_checkpoint, save_c
 from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
+from tetrarchia_env.digest import environment_digest  # noqa: E402
 from tetrarchia_env.engine.dice import rng_states  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
@@ -59,12 +60,21 @@ def test_a_new_process_plays_the_same_actions(saved: Path) -> None:
     assert other.stdout.strip() == games.tobytes().hex()
 
 
-def test_the_card_contains_training_layout_and_network(saved: Path) -> None:
+def test_the_card_contains_training_layout_environment_and_network(saved: Path) -> None:
     card = load_checkpoint(saved).card
 
     assert card["training"] == {"steps": 1}
     assert card["layout"] == checkpoints.layout_digest()
+    assert card["environment_digest"] == environment_digest()
     assert card["network"]["node_dim"] == 8
+
+
+def test_an_early_card_without_environment_digest_is_accepted(saved: Path) -> None:
+    card = json.loads((saved / CARD).read_text(encoding="utf-8"))
+    del card["environment_digest"]
+    (saved / CARD).write_text(json.dumps(card), encoding="utf-8")
+
+    assert load_checkpoint(saved).config == SMALL
 
 
 def test_half_precision_halves_the_file(saved: Path, tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Tests of bounds, normalized scores and the tables of the leaderboard."""
 
 import runpy
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from helpers.made_up_results import made_up_result
+from tetrarchia_agents.partners import load_partners
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import leaderboard
 from tetrarchia_eval.leaderboard import (
@@ -18,13 +20,17 @@ from tetrarchia_eval.leaderboard import (
     load_leaderboard,
     measure_bounds,
     partner_table,
+    stronger_than_best_response,
     track_table,
+    win_rate_profiles,
 )
 from tetrarchia_eval.protocol import Case, load_protocol, read_result, write_result
 from tetrarchia_eval.statistics import Estimate
 
 ROOT = Path(__file__).parents[2]
 PARTNERS = list(load_protocol("v1").reporting.partners)
+MIN_PROFILE_AGENTS = 5
+MIN_PROFILE_DISTANCE = 0.02  # root mean square difference of win rates
 
 
 def all_bounds(floor: float = 0.1, best: float = 0.6) -> dict[str, Bounds]:
@@ -122,6 +128,45 @@ def test_win_rates_by_partner_and_declarations_are_shown() -> None:
     assert [list(row) for row in table.rows] == [[name, *map(pytest.approx, (0.1, 0.6, 0.5))] for name in PARTNERS]
     assert partner_table(results, "teamwork", {}).titles == ["partner", "one"]
     assert [row[0] for row in declaration_table(results).rows] == ["one", "planned"]
+
+
+def test_partners_whose_best_response_is_beaten_are_named() -> None:
+    def win_rate(case: Case) -> float:
+        return 0.7 if case.partner == PARTNERS[1] else 0.5
+
+    results = [made_up_result("one", win_rate), made_up_result("planned", lambda case: 1.0, tracks=["planning"])]
+    assert stronger_than_best_response(results, "teamwork", all_bounds()) == {PARTNERS[1]: ["one"]}
+    assert stronger_than_best_response(results, "teamwork", {}) == {}
+
+
+def test_profiles_differ_by_more_than_chance_or_not_at_all() -> None:
+    rates = {PARTNERS[0]: 0.5, PARTNERS[1]: 0.5, PARTNERS[2]: 0.56, PARTNERS[3]: 0.2}
+
+    def win_rate(case: Case) -> float:
+        return rates.get(case.partner, 0.0)
+
+    runs = made_up_result("runs", win_rate, {"a": "1", "b": "2"})
+    profiles = win_rate_profiles([made_up_result("one", win_rate), runs, made_up_result("planned", win_rate, tracks=["planning"])])
+
+    same, alike, near, far = (profiles[name] for name in PARTNERS[:4])
+    assert same.games.tolist() == [[100] * 4, [200] * 4]
+    assert same.distance(alike) == same.distance(near) == 0.0  # six percentage points of 100 games may be chance
+    assert same.distance(far) == pytest.approx(0.3, abs=0.01)
+
+
+def test_no_two_partners_have_the_same_win_rates() -> None:
+    """The rows of the leaderboard with all held-out partners give each partner a profile of win rates by agent and seat."""
+    rows = [result for result in load_leaderboard(ROOT / "leaderboard") if "teamwork" in result.games]
+    if len(rows) < MIN_PROFILE_AGENTS:
+        pytest.skip(f"the leaderboard has {len(rows)} rows with partners, fewer than {MIN_PROFILE_AGENTS}")
+    profiles = win_rate_profiles(rows)
+    distances = {pair: profiles[pair[0]].distance(profiles[pair[1]]) for pair in combinations(profiles, 2)}
+    assert min(distances.values()) >= MIN_PROFILE_DISTANCE, sorted(distances.items(), key=lambda one: one[1])[:5]
+
+
+def test_rows_of_the_leaderboard_are_not_held_out_partners() -> None:
+    rows = {agent for result in load_leaderboard(ROOT / "leaderboard") for agent in result.agents}
+    assert not rows & {load_partners()[name].agent for name in PARTNERS}
 
 
 def test_leaderboard_refuses_short_results_some_partners_and_equal_names(tmp_path: Path) -> None:

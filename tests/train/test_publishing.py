@@ -18,6 +18,7 @@ from tetrarchia_agents.cards import CHECKPOINTS, read_card
 from tetrarchia_agents.checkpoints import save_checkpoint
 from tetrarchia_agents.network import NetworkConfig, make_network
 from tetrarchia_agents.ppo import PPOAgent
+from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval.local_information import MessageResults, RunMessages
 from tetrarchia_eval.page import marked
@@ -48,6 +49,12 @@ def test_a_run_is_published_as_a_checkpoint_with_its_curve(run: Path, tmp_path: 
     assert PPOAgent(str(folder)).num_actions == SMALL.actions
     assert read_card(folder)["training"] == {"timesteps": 5}
     assert json.loads((folder / publishing.PUBLISHED_CURVE_FILE).read_text())["win_rates"] == {"4200": 0.5}
+
+
+def test_the_card_has_the_environment_digest_of_the_training(run: Path, tmp_path: Path) -> None:
+    assert read_card(publishing.publish("mine", "good", tmp_path / "own"))["environment_digest"] == environment_digest()
+    save_checkpoint(run / "latest", make_network(SMALL), SMALL, {"environment_digest": "0123456789abcdef", "training": {}})
+    assert read_card(publishing.publish("mine", "good", tmp_path / "own"))["environment_digest"] == "0123456789abcdef"
 
 
 def test_a_run_that_replaces_its_initial_checkpoint_extends_its_training_record(run: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("tensorboard")
 from tetrarchia_agents import make_agent  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_agents.network import make_network  # noqa: E402
+from tetrarchia_agents.partners import partner_names  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.engine.state import OVER, WON  # noqa: E402
 from tetrarchia_env.errors import TetrarchiaError  # noqa: E402
@@ -125,6 +126,14 @@ def test_resuming_a_missing_run_is_refused(tmp_path: Path, monkeypatch: pytest.M
         load_run(tiny(), tmp_path)
     with pytest.raises(TetrarchiaError, match="there is no run to resume in runs/none"):
         whole_run.resume("none", {})
+
+
+def test_no_preset_trains_with_held_out_partners() -> None:
+    allowed = {f"partner:{name}" for name in partner_names("validation")}
+    used = {name: read_preset(name).partner_list for name in preset_names()}
+    assert set(used["ad-hoc"]) <= allowed
+    assert len(used["ad-hoc"]) >= 6
+    assert {partner for names in used.values() for partner in names if partner.startswith("partner:")} <= allowed
 
 
 @pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml") if read_preset(path.stem).init_checkpoint])

@@ -47,7 +47,8 @@ def publish(run: str, name: str, checkpoints: Path = CHECKPOINTS) -> Path:
         if training["command"].split("; ")[0] in before["command"].split("; "):
             raise TetrarchiaError(f"run {run!r} is already part of checkpoint {name!r}: restore the checkpoint that it started from first")
         training, curve = _join_trainings(before, training), _join_curves(before, read_curve(folder / PUBLISHED_CURVE_FILE), curve)
-    save_checkpoint(folder, loaded.network, loaded.config, {"training": training}, half=True)
+    trained_in = {name: loaded.card[name] for name in ("environment_digest",) if name in loaded.card}
+    save_checkpoint(folder, loaded.network, loaded.config, {**trained_in, "training": training}, half=True)
     if curve:
         write_text_atomic(folder / PUBLISHED_CURVE_FILE, "".join(f"{json.dumps(point)}\n" for point in curve))
     return folder

@@ -25,7 +25,10 @@ def verify(
     seed: Annotated[int | None, typer.Option(help="Seed that draws the games; default: random")] = None,
     update_fingerprints: Annotated[
         bool,
-        typer.Option("--update-fingerprints", help="Accept agents with another fingerprint if their games agree, and write it to the file"),
+        typer.Option(
+            "--update-fingerprints",
+            help="Accept agents with another fingerprint, or another environment digest, if the games agree, and write it to the file",
+        ),
     ] = False,
 ) -> None:
     """Verify that results reproduce: check digests and fingerprints, play some games again, and compare everything but time."""
