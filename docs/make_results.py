@@ -33,6 +33,7 @@ from tetrarchia_eval.cooperation import (
     teammate_table,
 )
 from tetrarchia_eval.groups import INTERVALS, learning_curve_plots
+from tetrarchia_eval.improvement import IMPROVEMENT_FILE, improvement_table, read_improvements
 from tetrarchia_eval.leaderboard import (
     Bounds,
     bounds_path,
@@ -134,7 +135,7 @@ def texts() -> dict[Path, str]:
     }
     parts = {
         DOCS / "training.md": training,
-        DOCS / "analysis.md": {"calibration": calibration()},
+        DOCS / "analysis.md": {"calibration": calibration(), "improvement": improvement()},
         DOCS / "model_cards.md": {
             "model cards": table("checkpoint | network | weights | " + " | ".join(CARD_LEVELS), "---|---|---:|---:|---:|---:", card_rows())
         },
@@ -231,6 +232,19 @@ def leaderboard_parts() -> dict[str, str]:
             )
     parts["declarations"] = declaration_table(found).markdown() if found else "No results yet."
     return {f"leaderboard {name}": part for name, part in parts.items()}
+
+
+# --- analysis.md, from results/improvement.json ---
+
+
+def improvement() -> str:
+    """Return what better turns would gain, with the commands; empty without results."""
+    if not (path := RESULTS / IMPROVEMENT_FILE).is_file():
+        return ""
+    kept = read_improvements(path)
+    file = f"{RESULTS.name}/{IMPROVEMENT_FILE}"
+    command = "\n".join(f"python -m tetrarchia_eval.improvement {file} {one.agent} {one.level} {len(one.games)}" for one in kept)
+    return f"{improvement_table(kept).markdown()}\nIntervals are over games.\n\n```console\n{command}\n```"
 
 
 # --- cooperation.md, from results/cooperation ---

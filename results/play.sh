@@ -77,3 +77,6 @@ for east in "${agents[@]}"; do
 done
 others=(ppo-1 ppo-full "${agents[@]:1}")
 python -m tetrarchia_eval.cooperation results/cooperation/borders.json ppo "${others[@]/#/ppo:}"
+
+# What better turns would gain.
+if [ ! -f results/improvement.json ]; then python -m tetrarchia_eval.improvement results/improvement.json ppo 4222; fi

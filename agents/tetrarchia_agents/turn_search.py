@@ -56,10 +56,10 @@ class TurnSearch:
         """
         if not len(games):
             return []
-        proposed = self._propose(games, masks)
-        distinct, inverse = _distinct_candidates(proposed)
+        proposed = self.propose(games, masks)
+        distinct, inverse = distinct_candidates(proposed)
         indexes = inverse.reshape(len(games), self.candidates)
-        values = self._mean_values(self._roll(proposed, distinct, self.chance_samples), len(distinct))[indexes]
+        values = self.mean_values(self.roll(proposed, distinct, self.chance_samples), len(distinct))[indexes]
         if self.rollout_turns:
             values = self._evaluate_finalists(proposed, distinct, values, indexes)
         best = (values + np.where(np.arange(self.candidates) == 0, self.margin, 0)).argmax(axis=1)
@@ -67,7 +67,7 @@ class TurnSearch:
         turns = (proposed.actions[first : first + self.candidates] for first in firsts)
         return [Plan(actions, row, int(index)) for actions, row, index in zip(turns, values, best, strict=True)]
 
-    def _propose(self, games: Games, masks: Masks) -> "Candidates":
+    def propose(self, games: Games, masks: Masks) -> "Candidates":
         """Play candidates in each game until dice are rolled, another Emperor decides, or the game is over."""
         proposed = Candidates(np.repeat(games, self.candidates), np.repeat(masks, self.candidates, axis=0))
         while len(rows := proposed.running):
@@ -80,13 +80,13 @@ class TurnSearch:
             proposed.play(np.where(number == 0, log_probs.argmax(axis=1), sampled))
         return proposed
 
-    def _mean_values(self, outcomes: Games, num_candidates: int) -> Float64s:
+    def mean_values(self, outcomes: Games, num_candidates: int) -> Float64s:
         """Return the mean value of each candidate's outcomes, which are consecutive."""
         distinct, inverse = unique_games(outcomes)
         values: Float64s = self.value_fn(outcomes[distinct])[inverse].reshape(num_candidates, -1).mean(axis=1)
         return values
 
-    def _roll(self, proposed: "Candidates", rows: Rows, samples: int, skip: int = 0) -> Games:
+    def roll(self, proposed: "Candidates", rows: Rows, samples: int, skip: int = 0) -> Games:
         """Return each of these candidates after its last action, with `samples` sets of dice after the first `skip` sets."""
         before, last = proposed.before[rows], np.array([proposed.actions[row][-1] for row in rows], dtype=np.int64)
         rngs = stratified_rngs(before, NUM_ROLLS * (skip + samples))[:, NUM_ROLLS * skip :]
@@ -96,7 +96,7 @@ class TurnSearch:
         outcomes[rolled.repeat(rngs.shape[1])] = play_again(before[rolled], last[rolled], rngs[rolled])
         return outcomes
 
-    def _play_greedily(self, games: Games, last_turns: NDArray[np.int64]) -> None:
+    def play_greedily(self, games: Games, last_turns: NDArray[np.int64]) -> None:
         """Play the most probable actions in each game until its last turn is over."""
         while len(rows := np.flatnonzero(~is_over(games) & (games["turn"] <= last_turns))):
             running = games[rows]
@@ -104,6 +104,12 @@ class TurnSearch:
             masks = legal_masks(running[distinct])
             step(running, self.prior_fn(running[distinct], masks).argmax(axis=1)[inverse], masks[inverse])
             games[rows] = running
+
+    def rollout_values(self, proposed: "Candidates", rows: Rows, samples: int, skip: int = 0) -> Float64s:
+        """Return the mean value of each of these candidates after rollouts, with `samples` sets of dice after the first `skip` sets."""
+        outcomes = self.roll(proposed, rows, samples, skip)
+        self.play_greedily(outcomes, proposed.before["turn"][rows].repeat(NUM_ROLLS * samples) + self.rollout_turns)
+        return self.mean_values(outcomes, len(rows))
 
     def _evaluate_finalists(self, proposed: "Candidates", distinct: Rows, values: Float64s, indexes: Rows) -> Float64s:
         """Replace the values of finalists by those of rollouts, and limit all other values to the lowest of these.
@@ -118,11 +124,8 @@ class TurnSearch:
         for limit, margin, samples in ((self.finalists, 0.0, self.chance_samples), (2, self.margin, self.confirm_samples)):
             finals = [_finalists(*game, limit, margin) for game in zip(indexes, values, strict=True)]
             if samples and len(rows := np.unique(np.concatenate(finals))):
-                outcomes = self._roll(proposed, distinct[rows], samples, skip)
-                turns = proposed.before["turn"][distinct[rows]].repeat(NUM_ROLLS * samples)
-                self._play_greedily(outcomes, turns + self.rollout_turns)
                 by_rollouts = np.zeros(len(distinct))
-                by_rollouts[rows] = self._mean_values(outcomes, len(rows))
+                by_rollouts[rows] = self.rollout_values(proposed, distinct[rows], samples, skip)
                 values = np.stack([_with_rollouts(*game, by_rollouts) for game in zip(indexes, values, finals, strict=True)])
             skip += samples
         return values
@@ -204,7 +207,7 @@ class Candidates:
         self.num_played += 1
 
 
-def _distinct_candidates(proposed: Candidates) -> tuple[Rows, Rows]:
+def distinct_candidates(proposed: Candidates) -> tuple[Rows, Rows]:
     """Return the rows of candidates with distinct last position and action, and the index of each candidate among these."""
     indexes: dict[tuple[bytes, int], int] = {}
     keys = [(game.tobytes(), actions[-1]) for game, actions in zip(proposed.before, proposed.actions, strict=True)]

@@ -198,9 +198,9 @@ def test_the_best_finalist_must_be_confirmed(again: float, chosen: bool) -> None
 def test_confirmation_uses_new_dice() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
-    found, rows = search._propose(game, legal_masks(game)), np.zeros(1, dtype=np.int64)
+    found, rows = search.propose(game, legal_masks(game)), np.zeros(1, dtype=np.int64)
 
-    first, others = search._roll(found, rows, 2)["dice"], search._roll(found, rows, 3, skip=2)["dice"]
+    first, others = search.roll(found, rows, 2)["dice"], search.roll(found, rows, 3, skip=2)["dice"]
 
     assert (len(first), len(np.unique(others))) == (2 * NUM_ROLLS, 3 * NUM_ROLLS)
     assert not np.isin(first, others).any()
@@ -209,9 +209,9 @@ def test_confirmation_uses_new_dice() -> None:
 def test_outcomes_before_a_reaction_do_not_use_the_dice_of_the_game_r10_1() -> None:
     game = reaction_pending()
     search = search_for(lambda games: np.zeros(len(games)), 1)
-    found = search._propose(game, legal_masks(game))
+    found = search.propose(game, legal_masks(game))
 
-    outcomes = search._roll(found, np.zeros(1, dtype=np.int64), 1)
+    outcomes = search.roll(found, np.zeros(1, dtype=np.int64), 1)
 
     assert not found.rolled.any()
     assert len(np.unique(outcomes["dice"])) == NUM_ROLLS
