@@ -10,7 +10,7 @@ or a card is out of date.
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ from tetrarchia_eval.protocol import load_protocol, read_result
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
-from tetrarchia_train.metrics import PUBLISHED_CURVE_FILE, read_curve
+from tetrarchia_train.metrics import CURVE_FILE, PUBLISHED_CURVE_FILE, read_curve
 from tetrarchia_train.publish import TRIALS
 
 DOCS = Path(__file__).parent
@@ -99,7 +99,7 @@ TRIED_OPTIONS = (
     "shaping_coef",
 )
 TASK_AGENTS = ("random", "greedy", "planner", "ppo")
-TASK_MINUTES = (1, 10)  # of the runs from scratch in the table of tasks
+TASK_MINUTES = (1, 10)  # of the run from scratch in the table of tasks
 TASK_GAMES = 1_000
 NOT_MEASURED = "not measured"
 Point = dict[str, Any]  # of a learning curve
@@ -329,9 +329,9 @@ def ablation_parts() -> dict[str, str]:
 
 def task_parts() -> dict[str, str]:
     """Return the table of tasks, and the runs of the task that several seeds learned from scratch."""
-    measured = [minutes for minutes in TASK_MINUTES if any(options["max_minutes"] == minutes for _, options, _ in task_trials())]
-    titles = ["task", *(f"`{agent}`" for agent in TASK_AGENTS), *(f"PPO from scratch, {minutes} min" for minutes in measured)]
-    parts = {"tasks": table(" | ".join(titles), "---" + "|---:" * (len(titles) - 1), task_rows(measured))}
+    timed = {options["task"]: (options, read_curve(folder / CURVE_FILE)) for folder, options, _ in task_trials() if options["max_minutes"]}
+    titles = ["task", *(f"`{agent}`" for agent in TASK_AGENTS), *(f"PPO, {minutes} min" for minutes in TASK_MINUTES if timed)]
+    parts = {"tasks": table(" | ".join(titles), "---" + "|---:" * (len(titles) - 1), task_rows(timed))}
     seeds_table = [
         f"{folder.name.removeprefix('seed-')} | {last['timesteps'] / 1e6:.1f} M | {win_rates(last, options['n_eval_episodes'])}"
         for folder, options, last in task_trials()
@@ -340,24 +340,26 @@ def task_parts() -> dict[str, str]:
     return parts | ({"task seeds": table("seed | timesteps | games won", "---:|---:|---", seeds_table)} if seeds_table else {})
 
 
-def task_rows(measured: Sequence[int]) -> Iterator[str]:
+def task_rows(timed: Mapping[str, tuple[Point, Sequence[Point]]]) -> Iterator[str]:
     """Yield the win rate of each agent in each task; the tasks without a head start are standard levels.
 
     Args:
-        measured: The minutes of the runs from scratch that are shown.
+        timed: Options and curve of a run from scratch, by task.
     """
     rates: dict[tuple[str, str], list[bool]] = {}
     for match in (*results()["tasks"].values(), *results()["main"].values()):
         for game in match.games:
             rates.setdefault((match.spec.set_up or game.level, team_label(match.spec.agents)), []).append(game.won)
-    trials = {(options["task"], options["max_minutes"]): (options, last) for _, options, last in reversed(task_trials())}
     for name, task in TASKS.items():
         place = name if (task.revolts, task.secured) != (6, 0) else task.level
         games = [rates.get((place, agent), [])[:TASK_GAMES] for agent in TASK_AGENTS]
         cells = [percent(wilson(sum(some), len(some))) if some else NOT_MEASURED for some in games]
-        for minutes in measured:
-            options, last = trials.get((name, minutes), ({}, {}))
-            cells.append(percent(win_rate(last, name, options["n_eval_episodes"])) if last else NOT_MEASURED)
+        if name in timed:
+            options, curve = timed[name]
+            points = [min(curve, key=lambda point: abs(point["seconds"] - 60 * minutes)) for minutes in TASK_MINUTES]
+            cells += [percent(win_rate(point, name, options["n_eval_episodes"])) for point in points]
+        elif timed:
+            cells += [NOT_MEASURED] * len(TASK_MINUTES)
         yield f"`{name}` | {' | '.join(cells)}"
 
 
