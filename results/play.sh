@@ -75,7 +75,7 @@ for east in "${agents[@]}"; do
     play --agents "ppo:$east,ppo:$west" --level 4200,4211,4222 --games 250 --out "results/cooperation/cross-play/$name.jsonl"
   done
 done
-others=(ppo-1 ppo-full "${agents[@]:1}")
+others=(ppo-1 ppo-full "${agents[@]:1}" scratch-ippo/seed-{1..5} scratch-mappo/seed-{1..5})
 python -m tetrarchia_eval.cooperation results/cooperation/borders.json ppo "${others[@]/#/ppo:}"
 
 # What better turns would gain.
