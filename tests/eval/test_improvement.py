@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from helpers.positions import position
+from helpers.positions import ALL_BUT_PERSIA, position
 from tetrarchia_agents import make_agent
 from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_env.batch import Games, Masks, is_won, legal_masks
@@ -18,14 +18,6 @@ from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import improvement
 from tetrarchia_eval.improvement import Improvement, PlayedGame, improvement_table, measure, play_turns, read_improvements, turn_gains
 from tetrarchia_eval.statistics import Estimate
-
-ALL_BUT_PERSIA = {
-    "BRITANNIA": "constantius",
-    "GERMANIA MAGNA": "constantius",
-    "GAETVLIA": "maximian",
-    "LIBYA": "maximian",
-    "SARMATIA": "galerius",
-}
 
 
 def ends_its_turn(games: Games, masks: Masks) -> np.ndarray:

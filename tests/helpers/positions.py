@@ -13,6 +13,13 @@ from tetrarchia_env.engine.dice import roll
 from tetrarchia_env.engine.state import GAME
 from tetrarchia_env.notation import action_id, action_text, legal_actions, restore, snapshot
 
+ALL_BUT_PERSIA = {  # tokens on all borders but one
+    "BRITANNIA": "constantius",
+    "GERMANIA MAGNA": "constantius",
+    "GAETVLIA": "maximian",
+    "LIBYA": "maximian",
+    "SARMATIA": "galerius",
+}
 EMPTY: dict[str, Any] = {
     "turn": 8,
     "emperor": "diocletian",

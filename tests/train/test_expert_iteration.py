@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
-from helpers.positions import position  # noqa: E402
+from helpers.positions import ALL_BUT_PERSIA, position  # noqa: E402
 from tetrarchia_agents import make_agent, rollout  # noqa: E402
 from tetrarchia_agents.checkpoints import load_checkpoint  # noqa: E402
 from tetrarchia_agents.network import log_probabilities  # noqa: E402
@@ -37,14 +37,6 @@ from tetrarchia_train.demonstrations import (  # noqa: E402
     save_demonstrations,
 )
 from tetrarchia_train.expert_iteration import iterate, round_config  # noqa: E402
-
-ALL_BUT_PERSIA = {
-    "BRITANNIA": "constantius",
-    "GERMANIA MAGNA": "constantius",
-    "GAETVLIA": "maximian",
-    "LIBYA": "maximian",
-    "SARMATIA": "galerius",
-}
 
 
 @pytest.fixture
