@@ -20,7 +20,7 @@ train() {
 train baseline
 train separate-critic --critic separate --shaping-coef 0
 train turn-lambda --turn-lambda --gae-lambda 0.9 --value-lambda 0.97
-train level-curriculum --level-curriculum
+train auto-levels --auto-levels
 train one-epoch --n-epochs 1
 
 # The same runs as the baseline, with their last weights instead of the moving average.
@@ -38,5 +38,5 @@ for run in sorted(Path("runs/baseline").glob("seed-*")):
     save_checkpoint(goal, found.network, found.config, {"training": found.card["training"]})
 END
 
-groups=(baseline last-weights separate-critic turn-lambda level-curriculum one-epoch)
+groups=(baseline last-weights separate-critic turn-lambda auto-levels one-epoch)
 tetrarchia eval "${groups[@]/#/--group=}" --level 4200,4211,4222 --games "$games" --seed 1000000 --out results/ablations

@@ -30,7 +30,7 @@ SMALL = {"num_envs": 16, "n_steps": 8, "minibatch_size": 64, "node_dim": 8, "rea
 CURRICULUM = {"curriculum": True, "revolts": [0, 3, 6], "secured": [0, 4, 5]}
 RESUMED: list[tuple[str, dict[str, object]]] = [
     ("scratch-mappo", {}),
-    ("scratch-shared", CURRICULUM | {"level_curriculum": True, "ema_decay": 0.9}),
+    ("scratch-shared", CURRICULUM | {"auto_levels": True, "ema_decay": 0.9}),
     ("scratch-shared", {"seat": "all", "partners": "random,greedy", "chance_samples": 0}),
     ("ppo", {"critic": "separate", "shaping_coef": 0, "processes": 1}),
 ]
@@ -182,8 +182,8 @@ def test_curriculum_draws_most_often_where_the_outcome_is_uncertain() -> None:
     assert 0 < lists["secured"].count(5) < lists["secured"].count(4) / 4
 
 
-def test_level_curriculum_draws_levels_by_success() -> None:
-    config = small("scratch-shared", **CURRICULUM | {"secured": [0, 4]}, levels=["5300", "4200", "4222"], level_curriculum=True)
+def test_levels_are_drawn_by_success() -> None:
+    config = small("scratch-shared", **CURRICULUM | {"secured": [0, 4]}, levels=["5300", "4200", "4222"], auto_levels=True)
     learner = Learner(config)
     assert list(config.curriculum_lists) == ["level", "revolts", "secured"]
     episodes = np.zeros(6000, dtype=EPISODE)
@@ -199,9 +199,9 @@ def test_level_curriculum_draws_levels_by_success() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"task": "last-two"}, {"levels": ["4200"]}, {"rules": [{"variants": ["imperivm"]}], "actions": "all"}])
-def test_level_curriculum_needs_several_levels_of_the_base_game(changes: dict[str, object]) -> None:
-    with pytest.raises(TetrarchiaError, match="level_curriculum"):
-        small("scratch-shared", level_curriculum=True, **changes)
+def test_drawing_levels_by_success_needs_several_levels_of_the_base_game(changes: dict[str, object]) -> None:
+    with pytest.raises(TetrarchiaError, match="auto_levels"):
+        small("scratch-shared", auto_levels=True, **changes)
 
 
 def test_curriculum_changes_the_games_that_begin_next() -> None:

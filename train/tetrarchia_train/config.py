@@ -104,7 +104,7 @@ class TrainOptions:
     curriculum: Annotated[
         bool, _games("Draw --revolts and --secured in proportion to p(1 - p), where p is the current win rate of each number.")
     ] = False
-    level_curriculum: Annotated[bool, _games("Draw the levels in proportion to p(1 - p), where p is the win rate of each.")] = False
+    auto_levels: Annotated[bool, _games("Draw the levels in proportion to p(1 - p), where p is the win rate of each.")] = False
     seat: Annotated[
         str, _games("Emperor of the learner, or `all`: each in turn over the environments; --partners play the others.", show_default=False)
     ] = ""
@@ -297,8 +297,8 @@ class TrainConfig(TrainOptions):
         Options(level=[level for name in LEVEL_FIELDS for level in self.level_list(name)])
         if self.curriculum and (self.task or not ("," in self.revolts or "," in self.secured)):
             raise TetrarchiaError("training option curriculum needs several numbers in revolts or secured, and no task")
-        if self.level_curriculum and (self.task or len(set(self.training_levels)) == 1 or self.rules != ({},)):
-            raise TetrarchiaError("training option level_curriculum needs several levels of the base game, and no task")
+        if self.auto_levels and (self.task or len(set(self.training_levels)) == 1 or self.rules != ({},)):
+            raise TetrarchiaError("training option auto_levels needs several levels of the base game, and no task")
         if self.critic == "separate" and (self.reward != "shaped" or self.shaping_coef):
             raise TetrarchiaError(
                 "training option critic=separate predicts the outcome: it needs reward=shaped and shaping_coef=0; "
@@ -364,7 +364,7 @@ class TrainConfig(TrainOptions):
     @property
     def curriculum_lists(self) -> dict[str, list[Any]]:
         """The values whose draws depend on success, by argument of the environment."""
-        levels = {"level": sorted(set(self.training_levels))} if self.level_curriculum else {}
+        levels = {"level": sorted(set(self.training_levels))} if self.auto_levels else {}
         counts = {name: sorted(set(self.count_list(name))) for name in DEFAULT_COUNTS} if self.curriculum else {}
         return levels | counts
 
