@@ -19,7 +19,7 @@ train() {
 
 train baseline
 train separate-critic --critic separate --shaping-coef 0
-train turn-lambda --turn-lambda --gae-lambda 0.9 --value-lambda 0.97
+train turn-lambda --lambda-per turn --gae-lambda 0.9 --value-lambda 0.97
 train auto-levels --auto-levels
 train one-epoch --n-epochs 1
 

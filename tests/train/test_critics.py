@@ -40,7 +40,7 @@ def advantages_of(learner: Learner, gae_lambda: float, per_turn: bool) -> np.nda
 
 @pytest.mark.parametrize("per_turn", [False, True])
 def test_lambdas_of_policy_and_critic(per_turn: bool) -> None:
-    learner = Learner(tiny(gae_lambda=0.8, value_lambda=0.9, turn_lambda=per_turn))
+    learner = Learner(tiny(gae_lambda=0.8, value_lambda=0.9, lambda_per="turn" if per_turn else "decision"))
 
     learner.collect_rollout()
     learner.compute_advantages()

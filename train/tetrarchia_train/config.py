@@ -45,7 +45,7 @@ RESUMABLE_FIELDS = (
         "final_learning_rate",
         "gae_lambda",
         "value_lambda",
-        "turn_lambda",
+        "lambda_per",
         "clip_range",
         "ent_coef",
         "final_ent_coef",
@@ -195,7 +195,7 @@ class TrainOptions:
     value_lambda: Annotated[
         float | None, _ppo("Lambda of the returns that the critic learns, 0 to 1; default: --gae-lambda.", show_default=False)
     ] = None
-    turn_lambda: Annotated[bool, _ppo("Apply the lambdas once per turn instead of once per decision.")] = False
+    lambda_per: Annotated[Literal["decision", "turn"], _ppo("Whether the lambdas apply to each decision or to each turn.")] = "decision"
     ema_decay: Annotated[Fraction, _ppo("Decay per update of the moving average of the weights, which is published; 0: no average.")] = 0.0
     clip_range: Annotated[Fraction, _ppo("Clipping range of the probability ratio.")] = 0.2
     ent_coef: Annotated[Coefficient, _ppo("Initial entropy coefficient.")] = 0.005

@@ -164,7 +164,9 @@ class Learner:
         advantages = np.empty_like(rollout.advantages)
         for step in reversed(range(self.local.n_steps)):
             delta = rollout.rewards[step] + GAMMA * next_values * next_non_terminal - rollout.values[step]
-            decay: Any = np.where(rollout.turn_ends[step], np.float32(gae_lambda), np.float32(1)) if self.local.turn_lambda else gae_lambda
+            decay: Any = (
+                np.where(rollout.turn_ends[step], np.float32(gae_lambda), np.float32(1)) if self.local.lambda_per == "turn" else gae_lambda
+            )
             gae = delta + GAMMA * decay * next_non_terminal * gae
             advantages[step] = gae
             next_values, next_non_terminal = rollout.values[step], 1.0 - rollout.episode_starts[step]
