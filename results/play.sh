@@ -43,7 +43,7 @@ done
 # Groups of runs, with every pair of runs of a group.
 groups=()
 for run in checkpoints/*/seed-1; do
-  if [ -d "$run" ]; then groups+=(--group "$(basename "$(dirname "$run")")"); fi
+  if [ -d "$run" ]; then groups+=(--group "$(dirname "$run")"); fi
 done
 if [ ${#groups[@]} -gt 0 ]; then
   play "${groups[@]}" --cross-play --level 5300,4200 --games 1000 --out results/groups

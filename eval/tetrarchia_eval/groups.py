@@ -75,30 +75,36 @@ def find_group(name: str, shipped: Path = CHECKPOINTS) -> Group:
     """Return a group of runs or of published checkpoints.
 
     Args:
-        name: A folder with the folders `seed-1`, `seed-2`, ...; a bare name is one in `runs/`, else a shipped group.
+        name: A folder with the folders `seed-1`, `seed-2`, ...; a bare name is a group in `runs/`, a shipped one, or one in the current folder.
         shipped: The folder of the shipped checkpoints.
 
     Raises:
-        TetrarchiaError: If there is no such group, it has fewer than two runs, or a run is not finished.
+        TetrarchiaError: If there is no such group, a bare name fits several, it has fewer than two runs, or a run is not finished.
     """
     folders = [Path(name)] if Path(name).name != name else [RUNS / name, shipped / name, Path(name)]
-    for folder in folders:
-        runs = sorted((path for path in folder.glob("seed-*") if RUN_FOLDER.fullmatch(path.name)), key=lambda path: int(path.name[5:]))
-        if not runs:
-            continue
-        if len(runs) < MIN_RUNS:
-            raise TetrarchiaError(f"group {folder} must have at least {MIN_RUNS} runs; got {len(runs)}")
-        agents = {}
-        for run in runs:
-            goal = next((goal for goal in (run, run / FINAL_DIR) if (goal / CARD).is_file()), None)
-            if goal is None:
-                raise TetrarchiaError(
-                    f"group {folder}: {run.name} is not finished: continue with tetrarchia train --resume --name {folder.name}"
-                )
-            short = folder == shipped / name and goal == run
-            agents[run.name] = f"ppo:{name}/{run.name}" if short else f"ppo:{goal.as_posix()}"
-        return Group(folder.name, agents)
-    raise TetrarchiaError(f"no group {name!r}: give a folder with runs seed-1, seed-2, ..., see tetrarchia train --seeds")
+    found = {folder: runs for folder in folders if (runs := _run_folders(folder))}
+    if not found:
+        raise TetrarchiaError(f"no group {name!r}: give a folder with runs seed-1, seed-2, ..., see tetrarchia train --seeds")
+    if len(found) > 1:
+        raise TetrarchiaError(f"there are several groups {name!r}: give the folder, one of {', '.join(str(folder) for folder in found)}")
+    ((folder, runs),) = found.items()
+    if len(runs) < MIN_RUNS:
+        raise TetrarchiaError(f"group {folder} must have at least {MIN_RUNS} runs; got {len(runs)}")
+    is_shipped = folder.parent.resolve() == shipped.resolve()
+    agents = {}
+    for run in runs:
+        goal = next((goal for goal in (run, run / FINAL_DIR) if (goal / CARD).is_file()), None)
+        if goal is None:
+            raise TetrarchiaError(
+                f"group {folder}: {run.name} is not finished: continue with tetrarchia train --resume --name {folder.name}"
+            )
+        agents[run.name] = f"ppo:{folder.name}/{run.name}" if is_shipped and goal == run else f"ppo:{goal.as_posix()}"
+    return Group(folder.name, agents)
+
+
+def _run_folders(group: Path) -> list[Path]:
+    """Return the folders of a group's runs in the order of their seeds."""
+    return sorted((path for path in group.glob("seed-*") if RUN_FOLDER.fullmatch(path.name)), key=lambda path: int(path.name[5:]))
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,17 @@ def test_groups_are_found_by_name_and_folder(tmp_path: Path, monkeypatch: pytest
     assert find_group("runs/mine") == find_group("mine")
     assert find_group("published", shipped).agents == {"seed-1": "ppo:published/seed-1", "seed-2": "ppo:published/seed-2"}
     assert find_group("shipped/published").agents["seed-1"] == "ppo:shipped/published/seed-1"
+    assert find_group("shipped/published", shipped).agents["seed-1"] == "ppo:published/seed-1"
+
+
+def test_a_bare_name_that_fits_several_groups_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    checkpoints(Path("runs/mine"), [1, 2], "final")
+    checkpoints(Path("shipped/mine"), [1, 2])
+    with pytest.raises(TetrarchiaError, match="give the folder, one of runs/mine, shipped/mine"):
+        find_group("mine", Path("shipped"))
+    assert find_group("runs/mine", Path("shipped")).agents["seed-1"] == "ppo:runs/mine/seed-1/final"
+    assert find_group("shipped/mine", Path("shipped")).agents["seed-1"] == "ppo:mine/seed-1"
 
 
 def test_groups_that_are_missing_unfinished_or_single_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
