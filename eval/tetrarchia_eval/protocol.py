@@ -20,6 +20,7 @@ from tetrarchia_agents import Agent, GameResult
 from tetrarchia_agents.cards import find_checkpoint, read_card
 from tetrarchia_env.agent import check_information
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.constants import TASKS
 from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import check_nesting, read_bounded, write_text_atomic
@@ -45,7 +46,7 @@ Games = Annotated[int, Meta(ge=1, le=100_000)]
 
 
 class Case(NamedTuple):
-    """Games of one agent at one level; with a partner, the agent controls one Emperor and copies of the partner the three others."""
+    """Games of one agent at one level or task; with a partner, the agent controls one Emperor and copies of the partner the three others."""
 
     track: str
     agent: str
@@ -69,7 +70,7 @@ class Track(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     Attributes:
         description: What it measures, in one sentence.
-        levels: The levels.
+        levels: The levels; names of tasks are also allowed.
         games: Games at each level, by split; with partners, also for each partner and seat.
         has_partners: Whether the agent takes one seat and copies of a partner the others, instead of all four.
         arguments: The arguments of local information; empty for full information.
@@ -421,7 +422,8 @@ def plan_matches(
 def case_spec(protocol: Protocol, case: Case, split: SplitName, games: int, cache: AgentCache) -> MatchSpec:
     """Return the match that plays the games of a case."""
     first_seed, arguments = protocol.split(split).first_seed, protocol.tracks[case.track].arguments
-    return match_spec(",".join(case.team), games, levels=[case.level], first_seed=first_seed, cache=cache, **arguments)
+    place: dict[str, Any] = {"task": case.level} if case.level in TASKS else {"levels": [case.level]}
+    return match_spec(",".join(case.team), games, **place, first_seed=first_seed, cache=cache, **arguments)
 
 
 def collect(

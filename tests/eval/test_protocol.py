@@ -56,7 +56,7 @@ has_partners = true
 
 [tracks.local]
 description = ""
-levels = ["4200"]
+levels = ["4200", "three-left"]
 games = {{ reporting = 2, development = 1 }}
 arguments = {{ view_radius = 2, last_seen = true }}
 """
@@ -176,7 +176,7 @@ def test_unknown_protocols_tracks_and_partners_are_refused(monkeypatch: pytest.M
 def test_result_contains_every_game_and_what_identifies_it(file: Path) -> None:
     result = read_result(file)
     assert result.games == {"planning": 6, "teamwork": 2, "local": 2}
-    assert result.total == 2 * 6 + 4 * 2 + 2
+    assert result.total == 2 * 6 + 4 * 2 + 2 * 2
     assert [one.seat for one in result.cases if one.partner == "pacifist"] == list(EMPERORS)
     assert result.environment_digest == environment_digest()
     assert result.partners == {"pacifist": load_protocol("v1").reporting.partners["pacifist"]}
@@ -208,8 +208,9 @@ def test_tracks_with_local_information_need_agents_that_play_from_observations(m
     assert small.playable_tracks(cache.agent("random")) == ["planning", "teamwork", "local"]
     assert small.playable_tracks(cache.agent("greedy")) == ["planning", "teamwork"]
     assert evaluate(monkeypatch, "--agent", "greedy", "--track", "local") == 2
-    [spec] = plan_matches(small, ["random"], "reporting", ["local"], cache).values()
-    assert (spec.local.view_radius, spec.local.last_seen) == (2, True)
+    level, task = plan_matches(small, ["random"], "reporting", ["local"], cache).values()
+    assert (level.local.view_radius, level.local.last_seen, level.set_up) == (2, True, None)
+    assert (task.local, task.set_up) == (level.local, "three-left")
 
 
 def test_several_agents_are_runs_of_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +273,7 @@ def test_cards_of_checkpoints_fill_the_declaration(checkpoint: str, millions: fl
 def test_verify_accepts_an_honest_file(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     before = file.read_bytes()
     assert run(monkeypatch, "verify", str(file), "--all") == 0
-    assert "22 games of 1 files played again" in capsys.readouterr().out
+    assert "24 games of 1 files played again" in capsys.readouterr().out
     assert run(monkeypatch, "verify", ".", "--games", "1", "--seed", "1") == 0  # also the files in runs/protocol
     assert file.read_bytes() == before
 
