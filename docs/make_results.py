@@ -26,6 +26,7 @@ from tetrarchia_eval.cooperation import (
     BORDERS_FILE,
     CROSS_PLAY,
     TEAMMATES,
+    border_bars,
     border_maps,
     border_table,
     cross_play_report,
@@ -264,8 +265,11 @@ def cooperation_parts() -> dict[str, str]:
         kept = read_border_holders(borders)
         caption = f"Level {kept.level}, {kept.games} games per agent, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}."
         command = f"python -m tetrarchia_eval.cooperation {RESULTS.name}/{BORDERS_FILE} {' '.join(kept.won)}"
-        image = f"![Holders of the borders in won games]({plot_path('borders')})"
-        parts["borders"] = f"{border_table(kept).markdown()}\n{caption}\n\n{image}\n\n```console\n{command}\n```"
+        image = f"![Who holds which border in won games]({plot_path('borders')})"
+        table = folded("Most frequent holder of each border", border_table(kept))
+        maps = f"![Holders of the borders on maps]({plot_path('border-maps')})"
+        maps = f"<details><summary>A map for each agent</summary>\n\n{maps}\n\n</details>"
+        parts["borders"] = f"{image}\n\n{caption}\n\n{table}\n\n{maps}\n\n```console\n{command}\n```"
     return {f"cooperation {name}": part for name, part in parts.items()}
 
 
@@ -284,7 +288,9 @@ def draw_cooperation() -> None:
             matrix_plot(title, group.matrix(), "diocletian and galerius", "constantius and maximian"), COOPERATION_PLOTS / "cross-play.svg"
         )
     if (RESULTS / BORDERS_FILE).is_file():
-        write_text_atomic(COOPERATION_PLOTS / "borders.svg", border_maps(read_border_holders(RESULTS / BORDERS_FILE)))
+        kept = read_border_holders(RESULTS / BORDERS_FILE)
+        write_text_atomic(COOPERATION_PLOTS / "borders.svg", border_bars(kept))
+        write_text_atomic(COOPERATION_PLOTS / "border-maps.svg", border_maps(kept))
 
 
 # --- local_information.md, from results/local ---

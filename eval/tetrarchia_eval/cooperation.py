@@ -37,6 +37,8 @@ BORDER_SPACES = range(ROMAN_PROVINCES, SPACES)
 MAP_COLUMNS, MAP_SCALE = 2, 0.5  # maps next to each other, and pixels per unit of a map
 LABEL_HEIGHT = 26
 SHOWN_FRACTION = 0.05  # smaller fractions are not written on the map
+BAR_WIDTH, BAR_HEIGHT, BAR_GAP, AGENT_WIDTH = 120, 20, 8, 185  # in pixels
+WRITTEN_FRACTION, LETTER_FRACTION = 0.32, 0.1  # smaller fractions are written as the Emperor's letter, or not at all
 
 
 class BorderHolders(Struct, forbid_unknown_fields=True):
@@ -118,6 +120,31 @@ def border_maps(kept: BorderHolders) -> str:
     rows = -(-len(kept.holders) // MAP_COLUMNS)
     size = (round(MAP_SCALE * (MAP_COLUMNS * (width + 20) - 20)), round(MAP_SCALE * rows * (height + 50)))
     return cutting("".join(parts), MAP_SCALE, (0, 0), size)
+
+
+def border_bars(kept: BorderHolders) -> str:
+    """Draw for each agent (rows) and border (columns) how often each Emperor holds it in won games; return an SVG document."""
+    columns = [AGENT_WIDTH + place * (BAR_WIDTH + BAR_GAP) for place in range(len(BORDER_SPACES))]
+    size = (columns[-1] + BAR_WIDTH + BAR_GAP, 56 + (BAR_HEIGHT + BAR_GAP) * len(kept.holders))
+    parts = [box(0, 0, *size, fill=theme.WHITE)]
+    for number, emperor in enumerate(EMPERORS):
+        x = columns[0] + 10 + 120 * number
+        parts += [group(token(emperor, 8), at=(x, 14)), text(x + 14, 18, emperor, 13, fill=theme.INK, text_anchor="start")]
+    for x, space in zip(columns, BORDER_SPACES, strict=True):
+        parts.append(text(x + BAR_WIDTH / 2, 44, BOARD.names[space], 12, fill=theme.INK, font_weight="bold"))
+    for row, (agent, holders) in enumerate(kept.holders.items()):
+        y = 52 + (BAR_HEIGHT + BAR_GAP) * row
+        parts.append(text(BAR_GAP, y + 15, agent, 13, fill=theme.INK, text_anchor="start"))
+        for place, x in enumerate(columns):
+            begin = float(x)
+            for emperor, counts in holders.items():
+                look, width = theme.EMPEROR_LOOKS[emperor], BAR_WIDTH * counts[place] / max(kept.won[agent], 1)
+                parts.append(box(begin, y, width, BAR_HEIGHT, fill=look.fill))
+                if width >= LETTER_FRACTION * BAR_WIDTH:
+                    words = f"{look.letter} {width / BAR_WIDTH:.0%}" if width >= WRITTEN_FRACTION * BAR_WIDTH else look.letter
+                    parts.append(text(begin + width / 2, y + 14, words, 11, fill=look.letters))
+                begin += width
+    return cutting("".join(parts), 1, (0, 0), size)
 
 
 def border_table(kept: BorderHolders) -> Table:

@@ -75,7 +75,7 @@ def find_group(name: str, shipped: Path = CHECKPOINTS) -> Group:
     """Return a group of runs or of published checkpoints.
 
     Args:
-        name: A folder with the folders `seed-1`, `seed-2`, ...; a bare name is a group in `runs/`, a shipped one, or one in the current folder.
+        name: A folder with the folders `seed-1`, `seed-2`, ...; a bare name is a group in `runs/`, a shipped one, or one here.
         shipped: The folder of the shipped checkpoints.
 
     Raises:

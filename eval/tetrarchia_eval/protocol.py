@@ -46,7 +46,7 @@ Games = Annotated[int, Meta(ge=1, le=100_000)]
 
 
 class Case(NamedTuple):
-    """Games of one agent at one level or task; with a partner, the agent controls one Emperor and copies of the partner the three others."""
+    """Games of one agent at one level or task; with a partner, the agent has one seat and copies of the partner the three others."""
 
     track: str
     agent: str

@@ -12,6 +12,7 @@ from tetrarchia_eval.arena import match_spec, play_match
 from tetrarchia_eval.cooperation import (
     BorderHolders,
     add_border_holders,
+    border_bars,
     border_holders,
     border_maps,
     border_table,
@@ -95,3 +96,13 @@ def test_maps_show_the_holders_of_each_agent() -> None:
     assert texts.count("100%") == 12
     assert "two: 10 of 20 games won" in texts
     assert border_table(kept).rows[0][2:] == ["galerius 100%"] * 6
+
+
+def test_bars_show_the_fraction_of_each_emperor() -> None:
+    fractions = {"diocletian": 0, "galerius": 6, "constantius": 2, "maximian": 0}
+    kept = BorderHolders(games=20, won={"one": 10}, holders={"one": {emperor: [count] * 6 for emperor, count in fractions.items()}})
+
+    drawing = ElementTree.fromstring(border_bars(kept))
+
+    texts = [element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    assert [texts.count(words) for words in ("G 60%", "C", "M")] == [6, 7, 1]  # with the legend
