@@ -65,7 +65,7 @@ bench: $(READY) ## measure the speed of the engine, each environment API and tra
 measure: $(READY) ## play all games that results/ lacks; takes hours
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash results/play.sh
 
-results: $(READY) ## fill the tables and plots of docs/results.md, training.md, analysis.md, README and the checkpoint cards from kept files
+results: $(READY) ## fill all generated tables, plots and checkpoint cards from kept files
 	@echo "results: from results/ and checkpoints/, without playing games"
 	@$(BIN)/python docs/make_results.py
 

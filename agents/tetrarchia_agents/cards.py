@@ -23,8 +23,8 @@ def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
     """Return the folder of a checkpoint.
 
     Args:
-        name: A path (or a text with a slash) is the folder itself, else a shipped checkpoint in a folder of several, e.g.
-            "scratch-shared/seed-1" or "partners/scratch-ippo"; a bare name is a shipped checkpoint, else a folder in the current one.
+        name: A `Path` is the folder itself. A text with a slash is a folder if it exists, else a shipped checkpoint, e.g.
+            "scratch-shared/seed-1". A name without a slash is a shipped checkpoint if there is one, else a folder in the current one.
         shipped: The folder of the shipped checkpoints.
     """
     if isinstance(name, Path):

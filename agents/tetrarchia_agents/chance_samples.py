@@ -1,7 +1,7 @@
 """Samples of chance: an action, or an action and the rest of its turn, played with many different dice.
 
 The first two dice are stratified: each of their 36 outcomes occurs equally often, so that the expected result of an attack is
-exact. All actions in one position meet the same dice (common random numbers), so that differences between them are not luck.
+exact. All actions in one position are evaluated with the same dice (common random numbers), so that differences between them are not luck.
 """
 
 from collections.abc import Callable

@@ -50,7 +50,7 @@ def defer_sigint(*others: signal.Signals) -> Iterator[None]:
 
 
 def start_worker() -> None:
-    """Initialize a worker process: one thread, SIGINT left to the parent, and no life without it."""
+    """Initialize a worker process: use one thread, ignore SIGINT, and exit with the parent."""
     os.environ["OMP_NUM_THREADS"] = "1"  # read by torch when an agent imports it, later
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     exit_with_parent()

@@ -100,7 +100,7 @@ class TeamPolicy:
     def act(self, games: Games, masks: Masks, env_ids: EnvIds) -> Actions:
         """Return the action of the acting Emperor's agent in each game.
 
-        It is called for every decision of a game, because each counts as seen by all Emperors and as played.
+        Call this for every decision of a game: each call updates what the Emperors remember and counts the decision.
 
         Args:
             games: Running games; they are not changed.

@@ -4,14 +4,14 @@
    et al., Learning and planning in complex action spaces, ICML 2021); the value is unreliable off-policy. A candidate is
    played to its end or its first attack.
 2. Evaluate: the mean value over the dice that follow (Tesauro and Galperin, On-line policy improvement using Monte-Carlo search, NIPS
-   1996). All candidates of a game meet the same dice (common random numbers), which reduces the variance of differences.
+   1996). All candidates of a game are evaluated with the same dice (common random numbers), which reduces the variance of differences.
 3. Roll out: candidates that seem better than the greedy turn are evaluated again by truncated rollouts (the same paper): the policy
    plays `rollout_turns` more turns with each of these dice before the value is taken.
 4. Confirm: the best of these finalists and the greedy turn are compared once more, with new dice. As in sequential halving (Karnin,
    Koren and Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013) the last ones left get most of the dice.
 
-Another turn than the greedy one is played only if it is better by `margin` each time. Without the margin and the confirmation, search
-delays won games: among many candidates there is always one whose value is overestimated.
+Another turn than the greedy one is played only if it is better by `margin` after the rollouts and again after the confirmation.
+Without the margin and the confirmation, search delays won games: among many candidates there is always one whose value is overestimated.
 """
 
 from collections.abc import Callable, Sequence

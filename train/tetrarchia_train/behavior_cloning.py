@@ -1,6 +1,6 @@
 """Behavior cloning: supervised learning of an expert's decisions; a searching expert also teaches the value.
 
-PPO from random weights wins no game: behavior cloning is its warm start.
+PPO with the shaped reward cannot start from random weights: behavior cloning is its warm start.
 
 Pomerleau, ALVINN (NIPS 1989); Bain and Sammut, A framework for behavioural cloning (1995).
 """

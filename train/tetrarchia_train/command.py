@@ -67,7 +67,7 @@ def train(
     jobs: int,
     **options: Any,
 ) -> None:
-    """Train an agent: behavior cloning of an expert, then PPO, optionally in rounds of expert iteration.
+    """Train an agent by PPO, after behavior cloning of an expert or from random weights, optionally in rounds of expert iteration.
 
     Ctrl-C or SIGTERM saves the run, and --resume continues it. With --seeds a group of runs is trained, one by one or --jobs at once.
 

@@ -91,7 +91,7 @@ def _evaluation(help: str, **settings: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """The training options of the command line; the same options on one thread reproduce the run."""
+    """Training options of the command line. With one thread and one process, the same options reproduce the run."""
 
     levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
@@ -179,7 +179,9 @@ class TrainOptions:
         _warm_start("Rounds of DAgger, with --view-radius: the student plays, and the fully informed expert labels its positions."),
     ] = 5
     rounds: Annotated[SmallCount, _warm_start("Maximum rounds of expert iteration: search, cloning, PPO; 0: a single run.")] = 0
-    window: Annotated[SmallInt, _warm_start("Rounds of expert iteration whose demonstrations are cloned, with the current one.")] = 1
+    window: Annotated[
+        SmallInt, _warm_start("Number of latest rounds of expert iteration whose demonstrations are cloned, including the current one.")
+    ] = 1
     critic_rollouts: Annotated[Count, _warm_start("Rollouts that train only the critic, before PPO.")] = 8
     critic_learning_rate: Annotated[Positive, _warm_start("Learning rate of the critic in these rollouts.")] = 1e-3
 
@@ -196,7 +198,10 @@ class TrainOptions:
         float | None, _ppo("Lambda of the returns that the critic learns, 0 to 1; default: --gae-lambda.", show_default=False)
     ] = None
     lambda_per: Annotated[Literal["decision", "turn"], _ppo("Whether the lambdas apply to each decision or to each turn.")] = "decision"
-    ema_decay: Annotated[Fraction, _ppo("Decay per update of the moving average of the weights, which is published; 0: no average.")] = 0.0
+    ema_decay: Annotated[
+        Fraction,
+        _ppo("Decay per update of a moving average of the weights, which is evaluated and saved as the checkpoint; 0: no average."),
+    ] = 0.0
     clip_range: Annotated[Fraction, _ppo("Clipping range of the probability ratio.")] = 0.2
     ent_coef: Annotated[Coefficient, _ppo("Initial entropy coefficient.")] = 0.005
     final_ent_coef: Annotated[Coefficient, _ppo("Final entropy coefficient.")] = 0.001

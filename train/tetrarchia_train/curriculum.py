@@ -21,7 +21,7 @@ HALF_LIFE_GAMES = 200  # of the win rates
 
 
 class Curriculum:
-    """The win rate of each value, and the lists to draw from that follow.
+    """The win rate of each value, and the lists from which new games draw.
 
     Args:
         values: The values that games draw from, without repetition, by argument: "level", "revolts" or "secured".

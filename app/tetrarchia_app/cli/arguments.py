@@ -105,13 +105,13 @@ Task = Annotated[
 Revolts = Annotated[
     str | None,
     typer.Option(
-        help="Number of initial Revolts, 0 to 6; of several, comma-separated, each game draws one; default: 6", rich_help_panel=GAME
+        help="Number of initial Revolts, 0 to 6, or a comma-separated list from which each game draws one; default: 6", rich_help_panel=GAME
     ),
 ]
 Secured = Annotated[
     str | None,
     typer.Option(
-        help="Number of borders secured at the start, 0 to 5; of several, comma-separated, each game draws one; default: 0",
+        help="Number of borders secured at the start, 0 to 5, or a comma-separated list from which each game draws one; default: 0",
         rich_help_panel=GAME,
     ),
 ]

@@ -35,7 +35,7 @@ EXAMPLES = (
     "tetrarchia serve --view-radius 2 --last-seen",
 )
 
-HOST_HELP = "Address to listen on; on other addresses than localhost, every page has an unguessable link"
+HOST_HELP = "Address to listen on; on any address but localhost, pages are protected by an unguessable link"
 STATE_HELP = "Folder in which rooms are kept; a restarted server continues them"
 COACHES = ("ppo", "ppo:ppo-full")  # the first that knows the rules of a game advises and analyzes
 DEFAULT_AGENTS = {  # the strongest first, with descriptions for the lobby
