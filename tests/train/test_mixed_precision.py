@@ -10,7 +10,7 @@ from tetrarchia_agents.network import log_probabilities  # noqa: E402
 from tetrarchia_env import batch  # noqa: E402
 from tetrarchia_env.options import Options  # noqa: E402
 from tetrarchia_train.config import read_preset  # noqa: E402
-from tetrarchia_train.ppo import Learner, mixed_precision  # noqa: E402
+from tetrarchia_train.ppo import Learner, find_precision, mixed_precision  # noqa: E402
 
 
 def trained(precision: str) -> Learner:
@@ -63,3 +63,14 @@ def test_changed_weights_take_effect_immediately() -> None:
         after = network(obs)[1]
 
     assert not torch.equal(before, after)
+
+
+@pytest.mark.parametrize(("is_supported", "precision"), [(True, "bfloat16"), (False, "float32")])
+def test_auto_is_bfloat16_on_processors_that_support_it(is_supported: bool, precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: is_supported, raising=False)
+
+    with mixed_precision("auto"):
+        product = torch.ones(2, 2) @ torch.ones(2, 2)
+
+    assert find_precision("auto") == precision
+    assert product.dtype == getattr(torch, precision)

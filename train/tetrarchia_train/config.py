@@ -144,9 +144,10 @@ class TrainOptions:
         ),
     ] = "own"
     precision: Annotated[
-        Literal["float32", "bfloat16"],
+        Literal["float32", "bfloat16", "auto"],
         _network(
-            "Precision of matrix products in PPO and in an expert's search; bfloat16 is faster on CPUs that support it (AVX-512 BF16, AMX)."
+            "Precision of matrix products in PPO and in an expert's search; auto: bfloat16 if the processor supports it "
+            "(AVX-512 BF16, AMX), where it is faster; elsewhere it is slower."
         ),
     ] = "float32"
 

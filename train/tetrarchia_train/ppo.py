@@ -335,15 +335,25 @@ def linear_schedule(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
+def find_precision(precision: str, device_type: str = "cpu") -> str:
+    """Return the precision of matrix products; "auto" is bfloat16 on processors that support it, elsewhere float32."""
+    if precision != "auto":
+        return precision
+    if device_type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+    is_supported = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)  # PyTorch has no public function
+    return "bfloat16" if is_supported() else "float32"
+
+
 def mixed_precision(precision: str, device_type: str = "cpu") -> AbstractContextManager[None]:
-    """Return a context in which matrix products use bfloat16, if that is the precision; sums and weights stay in float32.
+    """Return a context in which matrix products use bfloat16, if `find_precision` says so; sums and weights stay in float32.
 
     Micikevicius et al., Mixed precision training (ICLR 2018); Kalamkar et al., A study of BFLOAT16 for deep learning training (2019).
     """
     context: AbstractContextManager[None] = torch.autocast(
         device_type,
         torch.bfloat16,
-        enabled=precision == "bfloat16",
+        enabled=find_precision(precision, device_type) == "bfloat16",
         cache_enabled=False,  # cached weights would outlive their update
     )
     return context

@@ -30,7 +30,7 @@ from tetrarchia_train.distributed import any_rank, broadcast, is_rank_zero, proc
 from tetrarchia_train.evaluation import evaluate
 from tetrarchia_train.expert_iteration import iterate, round_name
 from tetrarchia_train.metrics import append_point, describe_point, last_timesteps, progress_bar, truncate_curve
-from tetrarchia_train.ppo import Learner
+from tetrarchia_train.ppo import Learner, find_precision
 
 RUNS = Path("runs")
 OPTIONS_FILE = "options.yaml"
@@ -243,7 +243,7 @@ def _save(learner: Learner, checkpoint: Path, command: str) -> None:
         "timesteps": learner.timesteps,
         "seconds": round(learner.seconds),
         "warm_start": warm_start_card(config, folder),
-        "options": config.as_data(),
+        "options": {**config.as_data(), "precision": find_precision(config.precision, learner.network.device.type)},
     }
     with atomic_dir(checkpoint) as draft:
         save_checkpoint(draft, learner.policy, config.network_config, {"training": training})
