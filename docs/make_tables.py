@@ -34,7 +34,13 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "main"
 BENCHMARK = DOCS.parent / "benchmarks" / "latest.json"
 CHECKPOINTS = DOCS.parent / "checkpoints"
-PRESETS = {"`small`": "ppo-small", "`ppo`": "ppo-1", "`ppo-more`, from `ppo-1`": "ppo", "`ppo-full-more`, from `ppo-full-1`": "ppo-full"}
+PRESETS = {
+    "`small`": "ppo-small",
+    "`ppo`": "ppo-1",
+    "`ppo-more`, from `ppo-1`": "ppo",
+    "`ppo-full-more`, from `ppo-full-1`": "ppo-full",
+    "`scratch-large`": "scratch-large",
+}
 PRESET_LEVELS = ("4200", "4211", "4222")
 SOURCES = ("rulebook", "implied", "play report", "reconstructed")
 MAX_TEXTS_PER_ROW = 4
@@ -179,8 +185,8 @@ def preset_table() -> str:
         for preset, checkpoint in PRESETS.items():
             card = json.loads((CHECKPOINTS / checkpoint / "card.json").read_text(encoding="utf-8"))
             training = card["training"]
-            warm_start = training["warm_start"] if "expert" in training["warm_start"] else {"seconds": 0}
-            minutes = (training["seconds"] + warm_start["seconds"]) / 60
+            warm_start = training["warm_start"] or {}
+            minutes = (training["seconds"] + (warm_start["seconds"] if "expert" in warm_start else 0)) / 60
             games = [json.loads(line) for line in (RESULTS / f"{checkpoint}.jsonl").read_text(encoding="utf-8").splitlines()[1:]]
             rates = []
             for level in PRESET_LEVELS:

@@ -28,7 +28,7 @@ everywhere planner planner 3000
 everywhere ppo:ppo-full ppo-full 1000
 levels_and_scenarios ppo:ppo-full-1 ppo-full-1 1000
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
-for checkpoint in bc ppo-2 ppo-small; do
+for checkpoint in bc ppo-2 ppo-small scratch-large; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
 for agent in ppo ppo:ppo-1; do

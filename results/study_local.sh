@@ -14,7 +14,7 @@ train() {
   if [ -d "runs/$group" ]; then
     tetrarchia train --resume --name "$group" --jobs "$jobs"
   else
-    tetrarchia train --preset scratch-shared --task "$task" --total-timesteps "$timesteps" --name "$group" --seeds "$group_seeds" --jobs "$jobs" "$@"
+    tetrarchia train --preset scratch-shared --task "$task" --total-timesteps "$timesteps" --precision auto --name "$group" --seeds "$group_seeds" --jobs "$jobs" "$@"
   fi
   python -m tetrarchia_train.publish "$group" "${published#checkpoints/}/$group"
 }
