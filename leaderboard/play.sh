@@ -22,6 +22,7 @@ play planner --agent planner
 play ppo --agent ppo
 play ppo-full --agent ppo:ppo-full
 play ppo-small --agent ppo:ppo-small
+play scratch-large --agent ppo:scratch-large
 
 # Five training runs are one row.
 for group in scratch-shared scratch-ippo scratch-mappo; do

@@ -38,7 +38,7 @@ play() { # FILE OPTION...: play a track with partners, unless the file is a resu
 }
 
 scratch_partner() { # PRESET: a run with a seed that is not on the leaderboard
-  publish "partners/$1" "partner-$1" --preset "$1" --seed 6
+  publish "partners/$1" "partner-$1" --preset "$1" --seed 6 --precision auto
 }
 
 best_response() { # PARTNER SPLIT: development seeds for validation partners
