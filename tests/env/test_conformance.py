@@ -11,7 +11,8 @@ from tetrarchia_env.engine.state import MODULES, VARIANTS
 from tetrarchia_env.envs.spaces import RENDER_MODES
 
 CONFIGURATIONS: dict[str, dict[str, object]] = {"default": {}, "everything": {"variants": VARIANTS, "modules": MODULES}}
-CONFIGURATIONS |= {"mask in info": {"mask": "info"}, "task": {"task": "last-border", "reward": "borders"}}
+CONFIGURATIONS |= {"mask in info": {"mask": "info"}, "last-border": {"task": "last-border", "reward": "borders"}}
+CONFIGURATIONS |= {"calm-empire": {"task": "calm-empire"}}
 CONFIGURATIONS |= {"head starts": {"level": ["4200", "5300"], "revolts": [0, 3], "secured": [0, 4]}}
 CONFIGURATIONS |= {"local": {"view_radius": 2}, "local with memory": {"view_radius": 0, "last_seen": True, "mask": "info"}}
 CONFIGURATIONS |= {"local, everything": {"view_radius": 1, "last_seen": True, "variants": VARIANTS, "modules": MODULES}}
