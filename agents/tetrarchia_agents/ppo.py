@@ -59,11 +59,11 @@ class PPOAgent(Agent):
             (
                 "temperature",
                 temperature < inf and (temperature > 0 or temperature == 0 == self.candidates),
-                f"a finite number {'above 0' if self.candidates else 'from 0'}",
+                f"a finite number {'above 0' if self.candidates else 'of at least 0'}",
             ),
             ("chance_samples", 1 <= self.chance_samples <= MAX_SETS // 2, f"from 1 to {MAX_SETS // 2}"),
             ("confirm_samples", 0 <= self.confirm_samples <= MAX_SETS // 2, f"from 0 to {MAX_SETS // 2}"),
-            ("margin", 0 <= self.margin < inf, "a finite number from 0"),
+            ("margin", 0 <= self.margin < inf, "a finite number of at least 0"),
             ("rollout_turns", 0 <= self.rollout_turns <= MAX_CANDIDATES, f"from 0 to {MAX_CANDIDATES}"),
             ("finalists", 2 <= self.finalists <= MAX_CANDIDATES, f"from 2 to {MAX_CANDIDATES}"),
         ):
