@@ -361,8 +361,11 @@ class ProtocolResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             if found != needed:
                 raise TetrarchiaError(f"{entry} must be {sanitize_line(str(needed), 200)}; got {sanitize_line(str(found), 200)}")
         for one in self.cases:
-            if not len(one.outcomes) == len(one.scores) == len(one.turns) == self.games[one.track]:
-                raise TetrarchiaError(f"{one.case.label} must have {self.games[one.track]} games; got {len(one.outcomes)}")
+            if {len(one.outcomes), len(one.scores), len(one.turns)} != {self.games[one.track]}:
+                lengths = f"{len(one.outcomes)}, {len(one.scores)} and {len(one.turns)}"
+                raise TetrarchiaError(
+                    f"{one.case.label}: outcomes, scores and turns must have length {self.games[one.track]}; got {lengths}"
+                )
         for name in self.games:
             milliseconds = self.ms_per_decision.get(name, 0.0)
             if milliseconds > definition.max_ms_per_decision:
