@@ -71,7 +71,7 @@ def create_group(config: TrainConfig, name: str, seeds: Sequence[int], command: 
 
 
 def share_cores(config: TrainConfig, overrides: Mapping[str, Any], jobs: int) -> TrainConfig:
-    """Return the configuration with no more threads than the cores of one of several runs trained at once, unless threads are given."""
+    """Return the configuration with threads limited to a run's share of the cores, if `jobs` runs train at once; given threads are kept."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return config if "threads" in overrides else replace(config, threads=min(config.threads, max(1, cores // jobs)))
 

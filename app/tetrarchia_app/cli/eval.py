@@ -66,7 +66,7 @@ def eval_(
     level: Annotated[
         str | None,
         typer.Option(
-            help="Levels, comma-separated; rulebook: its 81 levels; every: all 256; default: 4211",
+            help="Levels, comma-separated; rulebook: the 81 of the rulebook; every: all 256; default: 4211",
             rich_help_panel=GAME,
             autocompletion=complete_list(lambda: LEVEL_SETS | all_levels()),
         ),
