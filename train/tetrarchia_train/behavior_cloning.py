@@ -19,8 +19,8 @@ from rich.progress import Progress
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 
-from tetrarchia_agents.cards import CARD, read_card
-from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
+from tetrarchia_agents.cards import CARD, find_checkpoint, read_card
+from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
 from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import MASKED, Network, expand_network, make_network
 from tetrarchia_agents.network_config import NetworkConfig
@@ -95,7 +95,7 @@ def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
     start: str | Path = folder / BC_DIR if is_cloned(folder) else config.init_checkpoint
     if not start:
         return None
-    training = read_card(checkpoint_folder(start)).get("training", {})
+    training = read_card(find_checkpoint(start)).get("training", {})
     return {name: value for name, value in training.items() if name != "options"}
 
 

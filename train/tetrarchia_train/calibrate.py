@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.cards import read_card
-from tetrarchia_agents.checkpoints import checkpoint_folder
+from tetrarchia_agents.cards import find_checkpoint, read_card
 from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_agents.values import (
     Calibration,
@@ -86,7 +85,7 @@ def calibrate(name: str | Path, games: int = DEFAULT_GAMES) -> Calibration:
     """
     if games < 2:
         raise TetrarchiaError(f"games must be at least 2, one to fit and one to evaluate; got {games}")
-    folder = checkpoint_folder(name)
+    folder = find_checkpoint(name)
     card = read_card(folder)
     check_value(card, str(name))
     agent, (config, reward) = PPOAgent(str(folder)), training_of(card)
@@ -208,7 +207,7 @@ def main() -> None:
             case _:
                 raise TetrarchiaError("usage: python -m tetrarchia_train.calibrate NAME [GAMES]")
         found = calibrate(name, games)
-        write_calibration(checkpoint_folder(name), found)
+        write_calibration(find_checkpoint(name), found)
         print(table(found))
     except TetrarchiaError as error:
         print(f"calibrate: {error}", file=sys.stderr)
