@@ -48,7 +48,7 @@ class PPOAgent(Agent):
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
     reward: ShapedReward = field(init=False, repr=False, compare=False)  # with which the value function was trained
-    # of the training; None: full information. It has a default because Agent has a property of this name
+    # of the training; None: full information. It has a default because Agent has an attribute of this name
     local: LocalOptions | None = field(default=None, init=False, repr=False, compare=False)
     plans: PlanMemory = field(default_factory=PlanMemory, init=False, repr=False, compare=False)
 

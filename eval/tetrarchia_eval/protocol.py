@@ -398,7 +398,7 @@ def plan_matches(
         games: Games of each case, instead of the protocol's; only for development.
 
     Raises:
-        TetrarchiaError: An argument is not allowed, or environment or partners are not those of the protocol.
+        TetrarchiaError: An argument is not allowed, the agent can play no track, or environment or partners are not the protocol's.
     """
     known = protocol.split(split).partners
     for what, names, allowed in (("track", tracks, protocol.tracks), ("partner", partners, known)):
@@ -414,6 +414,8 @@ def plan_matches(
             f"protocol {protocol.version} needs the environment {protocol.environment_digest}; this one is {environment_digest()}"
         )
     chosen = [name for name in protocol.tracks if name in (tracks or protocol.playable_tracks(cache.agent(agents[0])))]
+    if not chosen:
+        raise TetrarchiaError(f"agent {agents[0]} can play none of the tracks {', '.join(protocol.tracks)}: it needs other information")
     names = [name for name in known if name in (partners or known)]
     cases = protocol.cases(agents, chosen, names)
     for name in names if any(case.partner for case in cases) else ():
