@@ -1,10 +1,9 @@
 """Fill the generated tables and plots from result files, checkpoints and trials: `python docs/make_results.py [--check]`.
 
-Writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these pages, the checkpoints'
-cards and the bounds of the benchmark's partners;
-`make results` runs it. Every page with markers such as `<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks,
-of cooperation and of local information. With `--check` nothing is written and the exit code is 1 if a page (other than docs/results.md)
-or a card is out of date.
+`make results` runs it. It writes docs/results.md, training.md, analysis.md, model_cards.md, leaderboard.md, README.md, the plots of these
+pages, the cards of the checkpoints, and the bounds of the partners of the benchmark. Every page with markers such as
+`<!-- begin groups rates -->` also gets the tables of groups of runs, of tasks, of cooperation and of local information. With `--check`
+nothing is written, and the exit code is 1 if a page (other than docs/results.md) or a card is out of date.
 """
 
 import json
@@ -26,15 +25,15 @@ from tetrarchia_eval.cooperation import (
     BORDERS_FILE,
     CROSS_PLAY,
     TEAMMATES,
+    BorderHolders,
     border_bars,
     border_maps,
     border_table,
     cross_play_report,
-    read_border_holders,
     teammate_table,
 )
 from tetrarchia_eval.groups import INTERVALS, learning_curve_plots
-from tetrarchia_eval.improvement import IMPROVEMENT_FILE, improvement_table, read_improvements
+from tetrarchia_eval.improvement import IMPROVEMENT_FILE, Improvement, improvement_table
 from tetrarchia_eval.leaderboard import (
     Bounds,
     bounds_path,
@@ -46,7 +45,7 @@ from tetrarchia_eval.leaderboard import (
     stronger_than_best_response,
     track_table,
 )
-from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, gap_plot, gap_table, information_table, read_messages, shuffle_table
+from tetrarchia_eval.local_information import LOCAL, MESSAGES_FILE, MessageResults, gap_plot, gap_table, information_table, shuffle_table
 from tetrarchia_eval.match import team_label
 from tetrarchia_eval.page import (
     ABLATIONS,
@@ -68,6 +67,7 @@ from tetrarchia_eval.page import (
 )
 from tetrarchia_eval.plots import curves, matrix_plot, save
 from tetrarchia_eval.protocol import load_protocol, read_result
+from tetrarchia_eval.result_files import read_json
 from tetrarchia_eval.statistics import Estimate, wilson
 from tetrarchia_eval.tables import percent
 from tetrarchia_train.config import TrainConfig
@@ -242,7 +242,7 @@ def improvement() -> str:
     """Return what better turns would gain, with the commands; empty without results."""
     if not (path := RESULTS / IMPROVEMENT_FILE).is_file():
         return ""
-    kept = read_improvements(path)
+    kept = read_json(path, list[Improvement])
     file = f"{RESULTS.name}/{IMPROVEMENT_FILE}"
     command = "\n".join(f"python -m tetrarchia_eval.improvement {file} {one.agent} {one.level} {len(one.games)}" for one in kept)
     return f"{improvement_table(kept).markdown()}\nIntervals are over games.\n\n```console\n{command}\n```"
@@ -262,14 +262,14 @@ def cooperation_parts() -> dict[str, str]:
         image = f"![Cross-play of separately trained agents]({plot_path('cross-play')})"
         parts["cross-play"] = f"{report.gap_table().markdown()}\n{report.title}; {INTERVALS}.\n\n{image}\n\n{commands(found[CROSS_PLAY])}"
     if borders.is_file():
-        kept = read_border_holders(borders)
+        kept = read_json(borders, BorderHolders)
         caption = f"Level {kept.level}, {kept.games} games per agent, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}."
         command = f"python -m tetrarchia_eval.cooperation {RESULTS.name}/{BORDERS_FILE} {' '.join(kept.won)}"
         image = f"![Who holds which border in won games]({plot_path('borders')})"
-        table = folded("Most frequent holder of each border", border_table(kept))
+        holders = folded("Most frequent holder of each border", border_table(kept))
         maps = f"![Holders of the borders on maps]({plot_path('border-maps')})"
         maps = f"<details><summary>A map for each agent</summary>\n\n{maps}\n\n</details>"
-        parts["borders"] = f"{image}\n\n{caption}\n\n{table}\n\n{maps}\n\n```console\n{command}\n```"
+        parts["borders"] = f"{image}\n\n{caption}\n\n{holders}\n\n{maps}\n\n```console\n{command}\n```"
     return {f"cooperation {name}": part for name, part in parts.items()}
 
 
@@ -288,7 +288,7 @@ def draw_cooperation() -> None:
             matrix_plot(title, group.matrix(), "diocletian and galerius", "constantius and maximian"), COOPERATION_PLOTS / "cross-play.svg"
         )
     if (RESULTS / BORDERS_FILE).is_file():
-        kept = read_border_holders(RESULTS / BORDERS_FILE)
+        kept = read_json(RESULTS / BORDERS_FILE, BorderHolders)
         write_text_atomic(COOPERATION_PLOTS / "borders.svg", border_bars(kept))
         write_text_atomic(COOPERATION_PLOTS / "border-maps.svg", border_maps(kept))
 
@@ -305,7 +305,7 @@ def local_parts() -> dict[str, str]:
         parts["rates"] = f"{gap_table(report).markdown()}\n{report.title}; {INTERVALS}.\n\n{image}\n\n{commands(matches)}"
         parts["improvement"] = folded("Probability of improvement of every two groups", report.improvement_table())
     if (RESULTS / MESSAGES_FILE).is_file():
-        kept = read_messages(RESULTS / MESSAGES_FILE)
+        kept = read_json(RESULTS / MESSAGES_FILE, MessageResults)
         caption = (
             f"Task {kept.task}, {kept.games:,} games per run, seeds {kept.first_seed} to {kept.first_seed + kept.games - 1}; {INTERVALS}."
         )
@@ -326,8 +326,7 @@ def ablation_parts() -> dict[str, str]:
     if not matches:
         return {}
     report = group_report(dict(sorted(matches.items(), key=lambda item: f"/{BASELINE}/" not in item[0])))
-    table = report.difference_table().markdown()
-    return {"ablations": f"{table}\n{report.title}; {INTERVALS}.\n\n{commands(matches)}"}
+    return {"ablations": f"{report.difference_table().markdown()}\n{report.title}; {INTERVALS}.\n\n{commands(matches)}"}
 
 
 # --- tasks, from results/tasks, results/main and trials ---
@@ -503,7 +502,7 @@ def trial_rows() -> Iterator[str]:
 
 def trial(folder: Path) -> tuple[Point, Point]:
     """Return options and last point of a trial."""
-    return yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8")), read_curve(folder / "progress.jsonl")[-1]
+    return yaml.safe_load((folder / "options.yaml").read_text(encoding="utf-8")), read_curve(folder / CURVE_FILE)[-1]
 
 
 def ablation_rows() -> Iterator[str]:

@@ -104,7 +104,7 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def action_table() -> str:
-    """One row for each run of action ids whose texts differ only in a space or a sea zone."""
+    """Return the table of actions: one row for consecutive ids whose texts differ only in a space or a sea zone."""
     headings = re.findall(r"^## ((R\d+) .*)$", (DOCS / "rules.md").read_text(encoding="utf-8"), re.MULTILINE)
     anchors = {rule: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title, rule in headings}
 
@@ -128,7 +128,7 @@ def action_pattern(text: str) -> str:
 
 
 def episode_table() -> str:
-    """Turns, decisions and outcomes per game from the kept result files."""
+    """Return the table of turns, decisions and outcomes per game, from the kept result files."""
 
     def rows() -> Iterator[Sequence[object]]:
         for agent in EPISODE_AGENTS:
@@ -152,7 +152,7 @@ def episode_table() -> str:
 
 
 def legal_action_table() -> str:
-    """Number of legal actions per decision in games of `greedy`."""
+    """Return the table of legal actions per decision in games of `greedy`."""
 
     def rows() -> Iterator[Sequence[object]]:
         every = Options(variants=VARIANTS, modules=MODULES)
@@ -166,12 +166,13 @@ def legal_action_table() -> str:
 def legal_action_counts(options: Options) -> np.ndarray:
     """Play games of `greedy` and return the number of legal actions at each decision."""
     games, masks = batch.new_games(options, range(LEGAL_ACTION_GAMES))
-    agent, env_ids, counts = make_agent("greedy"), np.arange(LEGAL_ACTION_GAMES), []
-    while (rows := np.flatnonzero(masks.any(axis=1))).size:
-        running, legal = games[rows], masks[rows]
+    agent, counts = make_agent("greedy"), []
+
+    def act(running: batch.Games, legal: batch.Masks, rows: batch.Rows) -> np.ndarray:
         counts.append(legal.sum(axis=1))
-        batch.step(running, agent.act(running.copy(), legal.copy(), env_ids[rows]), legal)
-        games[rows], masks[rows] = running, legal
+        return agent.act(running, legal, rows)
+
+    batch.play_to_end(games, masks, act)
     return np.concatenate(counts)
 
 
@@ -179,7 +180,7 @@ def legal_action_counts(options: Options) -> np.ndarray:
 
 
 def preset_table() -> str:
-    """Training time and win rates of the checkpoint that each preset produced."""
+    """Return the table of training times and win rates of the checkpoint that each preset produced."""
 
     def rows() -> Iterator[Sequence[object]]:
         for preset, checkpoint in PRESETS.items():
@@ -202,7 +203,7 @@ def preset_table() -> str:
 
 
 def performance_tables() -> dict[str, str]:
-    """Tables of the benchmark rows in benchmarks/latest.json, by section."""
+    """Return the tables of the benchmark rows in benchmarks/latest.json, by section."""
     report = json.loads(BENCHMARK.read_text(encoding="utf-8"))
     machine = report["machine"]
 
@@ -234,13 +235,13 @@ def formatted(value: float) -> str:
 
 
 def partner_table() -> str:
-    """Return the table of the partners on the page about agents."""
+    """Return the table of partners with their split and description."""
     rows = ([f"`{name}`", partner.split, partner.description] for name, partner in load_partners().items())
     return markdown(["partner", "split", "how it plays"], rows)
 
 
 def layout_table() -> str:
-    """Index ranges, names and meanings of the observation's parts."""
+    """Return the table of the observation's parts: index ranges, names, shapes and meanings."""
 
     def rows() -> Iterator[Sequence[object]]:
         first = 0
@@ -254,7 +255,7 @@ def layout_table() -> str:
 
 
 def feature_table() -> str:
-    """Features of the heuristic with their fitted weights."""
+    """Return the table of the features of the heuristic with their fitted weights."""
     weights = load_weights()[0]
     return markdown(("feature", "weight", "meaning"), ((f"`{name}`", f"{weights[name]:.4f}", text) for name, text in FEATURES.items()))
 
@@ -263,7 +264,7 @@ def feature_table() -> str:
 
 
 def facts_table(file: BoardFile) -> str:
-    """Number of facts on the board by kind and source."""
+    """Return a summary and the table of the facts about the board by kind and source."""
     spaces = [space.sources for space in file.space]
     links = [link.sources for link in file.link]
     facts = {
@@ -290,7 +291,7 @@ def facts_table(file: BoardFile) -> str:
 
 
 def spaces_table(file: BoardFile) -> str:
-    """All spaces with their ids, regions, coasts and sources."""
+    """Return the table of spaces with their ids, regions, coasts and sources."""
 
     def rows() -> Iterator[Sequence[object]]:
         for space_id, space in enumerate(file.space):
@@ -303,7 +304,7 @@ def spaces_table(file: BoardFile) -> str:
 
 
 def links_table(file: BoardFile) -> str:
-    """All links with their kinds and sources."""
+    """Return the table of links with their kinds and sources."""
 
     def rows() -> Iterator[Sequence[object]]:
         for link in file.link:
@@ -314,7 +315,7 @@ def links_table(file: BoardFile) -> str:
 
 
 def capitals_table(file: BoardFile) -> str:
-    """The Emperors' capitals and their sources."""
+    """Return the table of the Emperors' capitals and their sources."""
     sources = file.capital_sources
     return markdown(
         ("Emperor", "capital", "source"), ((emperor, getattr(file.capitals, emperor), sources.get(emperor, "")) for emperor in EMPERORS)
@@ -322,12 +323,12 @@ def capitals_table(file: BoardFile) -> str:
 
 
 def paths_table(file: BoardFile) -> str:
-    """The armies' paths to ROMA."""
+    """Return the table of the armies' paths to ROMA."""
     return markdown(("region", "steps", "path"), ((region, len(path) - 1, " - ".join(path)) for region, path in asdict(file.paths).items()))
 
 
 def board_picture() -> str:
-    """The map as SVG, without pieces and panel."""
+    """Return the map as SVG, without pieces and panel."""
     size = round(PICTURE[0] * BOARD_SVG_SCALE), round(PICTURE[1] * BOARD_SVG_SCALE)
     return cutting(static_map() + legend(), BOARD_SVG_SCALE, (0, 0), size) + "\n"
 

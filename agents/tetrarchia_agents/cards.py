@@ -19,14 +19,18 @@ FORMAT = 1
 MAX_CARD_BYTES = 1_000_000
 
 
-def find_checkpoint(name: str | Path, shipped: Path = CHECKPOINTS) -> Path:
+def find_checkpoint(name: str | Path, shipped: Path | None = None) -> Path:
     """Return the folder of a checkpoint.
 
     Args:
         name: A `Path` is the folder itself. A text with a slash is a folder if it exists, else a shipped checkpoint, e.g.
             "scratch-shared/seed-1". A name without a slash is a shipped checkpoint if there is one, else a folder in the current one.
-        shipped: The folder of the shipped checkpoints.
+        shipped: The folder of the shipped checkpoints; by default `CHECKPOINTS`.
+
+    Raises:
+        TetrarchiaError: There is no such checkpoint.
     """
+    shipped = CHECKPOINTS if shipped is None else shipped
     if isinstance(name, Path):
         folders = [name]
     elif Path(name).name == name:

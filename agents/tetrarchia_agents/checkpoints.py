@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from tetrarchia_agents.cards import CARD, CHECKPOINTS, FORMAT, WEIGHTS, find_checkpoint, read_card
+from tetrarchia_agents.cards import CARD, FORMAT, WEIGHTS, find_checkpoint, read_card
 from tetrarchia_agents.network import Network, make_network
 from tetrarchia_agents.network_config import MAX_WEIGHTS, NetworkConfig
 from tetrarchia_env import __version__
@@ -66,7 +66,7 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
     Raises:
         TetrarchiaError: It does not exist, is damaged, or was made for another observation layout.
     """
-    folder = checkpoint_folder(name)
+    folder = find_checkpoint(name)
     card = read_card(folder)
     if card.get("layout") != layout_digest():
         raise TetrarchiaError(f"checkpoint {folder} was made for another observation layout (environment {card.get('environment')})")
@@ -90,11 +90,6 @@ def load_checkpoint(name: str | Path) -> Checkpoint:
         if not bool(torch.isfinite(tensor).all()):
             raise TetrarchiaError(f"checkpoint {folder} is damaged: {truncate_repr(name)} contains NaN or infinity")
     return Checkpoint(network.eval(), config, card)
-
-
-def checkpoint_folder(name: str | Path) -> Path:
-    """Return the folder of a checkpoint by its name, or the folder itself."""
-    return find_checkpoint(name, CHECKPOINTS)
 
 
 def _check_header(content: bytes, shapes: dict[str, list[int]]) -> None:

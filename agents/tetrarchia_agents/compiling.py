@@ -3,7 +3,6 @@
 Each process looks for what the other has compiled before it compiles a function, so they share the work.
 """
 
-import os
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from numba.core import config
 from rich.console import Console
 
 from tetrarchia_agents._jit import SEARCH_CODE
+from tetrarchia_agents.pools import available_cores
 from tetrarchia_env import batch
 from tetrarchia_env.engine._jit import RULES_CODE
 from tetrarchia_env.engine.state import GAME
@@ -22,7 +22,7 @@ SEARCH_MODULE = "tetrarchia_agents.search.selection"  # imported by agents that 
 
 
 def compile_ahead(search: bool | None = None) -> None:
-    """Compile in two processes what is not compiled yet; another process that does the same is waited for.
+    """Compile in two processes what is not compiled yet, or wait for another process that already does.
 
     Without a second core or a writable cache, each function is compiled when it is first called.
 
@@ -31,7 +31,7 @@ def compile_ahead(search: bool | None = None) -> None:
     """
     search = SEARCH_MODULE in sys.modules if search is None else search
     folder = RULES_CODE.path
-    if config.DISABLE_JIT or folder is None or _cores() < 2 or RULES_CODE.unwritable_reason or SEARCH_CODE.unwritable_reason:
+    if config.DISABLE_JIT or folder is None or available_cores() < 2 or RULES_CODE.unwritable_reason or SEARCH_CODE.unwritable_reason:
         return
     if not is_compiled(search):
         with file_lock(folder / "lock", wait=True):
@@ -50,10 +50,6 @@ def cache_status() -> dict[str, str]:
     if config.DISABLE_JIT:
         return dict.fromkeys(("rules", "search"), "the compiler is off (NUMBA_DISABLE_JIT): everything is slow")
     return {"rules": RULES_CODE.status, "search": SEARCH_CODE.status}
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _compile_in_processes(search: bool) -> None:

@@ -155,8 +155,8 @@ class BoardNetwork(BoardEncoder):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
         self.num_actions = config.actions
-        self.runs = [run for run in POINTER_BLOCKS if run[0] < config.actions]
-        self.pointers = sum(kinds for _, kinds in self.runs)
+        self.pointer_blocks = [block for block in POINTER_BLOCKS if block[0] < config.actions]
+        self.pointers = sum(kinds for _, kinds in self.pointer_blocks)
         self.trunk = _trunk(SPACES * config.readout_dim + self.num_global_features, config.hidden_dim)
         self.policy_head = small_init(nn.Linear(config.hidden_dim, config.actions))
         self.value_head = _value_head(config.hidden_dim)
@@ -185,7 +185,7 @@ class BoardNetwork(BoardEncoder):
     def _scatter(self, pointed: Tensor) -> Tensor:
         """Return the pointers' logits at the ids of their actions, 0 elsewhere."""
         parts, at = [], 0
-        for begin, kinds in self.runs:
+        for begin, kinds in self.pointer_blocks:
             part, pointed = pointed[:, : kinds * SPACES], pointed[:, kinds * SPACES :]
             parts.append(pad(part, (begin - at, 0)))
             at = begin + kinds * SPACES

@@ -1,4 +1,4 @@
-"""Worker processes: spawned (forking a process with threads may hang), with one core each, and ended with their parent."""
+"""Worker processes: spawned (forking a process with threads may hang), with one thread each, and ended with their parent."""
 
 import multiprocessing
 import os
@@ -47,6 +47,11 @@ def defer_sigint(*others: signal.Signals) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def start_worker() -> None:

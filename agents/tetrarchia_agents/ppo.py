@@ -48,7 +48,7 @@ class PPOAgent(Agent):
     num_actions: int = field(init=False, repr=False, compare=False)
     digest: str = field(init=False, repr=False, compare=False)
     reward: ShapedReward = field(init=False, repr=False, compare=False)  # with which the value function was trained
-    # of the training; None: full information. It has a default because Agent has a property of this name
+    # of the training; None: full information. It has a default because Agent has an attribute of this name
     local: LocalOptions | None = field(default=None, init=False, repr=False, compare=False)
     plans: PlanMemory = field(default_factory=PlanMemory, init=False, repr=False, compare=False)
 
@@ -59,11 +59,11 @@ class PPOAgent(Agent):
             (
                 "temperature",
                 temperature < inf and (temperature > 0 or temperature == 0 == self.candidates),
-                f"a finite number {'above 0' if self.candidates else 'from 0'}",
+                f"a finite number {'above 0' if self.candidates else 'of at least 0'}",
             ),
             ("chance_samples", 1 <= self.chance_samples <= MAX_SETS // 2, f"from 1 to {MAX_SETS // 2}"),
             ("confirm_samples", 0 <= self.confirm_samples <= MAX_SETS // 2, f"from 0 to {MAX_SETS // 2}"),
-            ("margin", 0 <= self.margin < inf, "a finite number from 0"),
+            ("margin", 0 <= self.margin < inf, "a finite number of at least 0"),
             ("rollout_turns", 0 <= self.rollout_turns <= MAX_CANDIDATES, f"from 0 to {MAX_CANDIDATES}"),
             ("finalists", 2 <= self.finalists <= MAX_CANDIDATES, f"from 2 to {MAX_CANDIDATES}"),
         ):

@@ -172,6 +172,8 @@ def _make(agent_class: Any, name: str, given: list[str]) -> "Agent":
 
 
 def _parse(option: str, value: str, kind: Any) -> Any:
+    if isinstance(kind, str):  # in a module with `from __future__ import annotations`
+        kind = {"int": int, "float": float, "float | None": float}.get(kind)
     kind = float if kind == float | None else kind
     if kind not in (int, float):
         return value

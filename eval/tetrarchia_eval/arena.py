@@ -205,7 +205,7 @@ class Arena:
         """
         for name, value in {"workers": workers, "chunk": 1 if chunk is None else chunk}.items():
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise TetrarchiaError(f"{name} must be a whole number from 1 on; got {value!r}")
+                raise TetrarchiaError(f"{name} must be an integer of at least 1; got {value!r}")
         self._size, self._chunk, self._pool = workers, chunk, pool
         self._local = ThisProcess(cache or AgentCache())
         self._others: Workers | None = None

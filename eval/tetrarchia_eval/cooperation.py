@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from tetrarchia_agents.rollouts import make_team
 from tetrarchia_env import batch
 from tetrarchia_env.board import BOARD, EMPERORS, PICTURE, ROMAN_PROVINCES, SPACES
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_text_atomic
 from tetrarchia_env.options import Options
 from tetrarchia_env.render import theme
 from tetrarchia_env.render.map import at, static_map
@@ -28,6 +26,7 @@ from tetrarchia_env.render.svg import cutting
 from tetrarchia_eval.analysis import ad_hoc_of
 from tetrarchia_eval.groups import GroupReport
 from tetrarchia_eval.match import Match, team_label
+from tetrarchia_eval.result_files import read_json, write_json
 from tetrarchia_eval.statistics import bootstrap_mean, by_seed, wilson, wilson_by_seed
 from tetrarchia_eval.tables import Cell, Column, Table, percent, percentage_points
 
@@ -66,13 +65,13 @@ def add_border_holders(path: Path, agents: Sequence[str]) -> None:
         path: The file, which is created if it does not exist.
         agents: Names of agents; each plays all Emperors.
     """
-    kept = read_border_holders(path) if path.is_file() else BorderHolders()
+    kept = read_json(path, BorderHolders) if path.is_file() else BorderHolders()
     for agent in agents:
         if agent not in kept.won:
             held = border_holders(agent, kept.level, range(kept.first_seed, kept.first_seed + kept.games))
             kept.won[agent] = int(held[:, :, 0].any(axis=1).sum())  # every border is held in a won game
             kept.holders[agent] = dict(zip(EMPERORS, held.sum(axis=0).tolist(), strict=True))
-            write_text_atomic(path, msgspec.json.format(msgspec.json.encode(kept), indent=1).decode() + "\n")
+            write_json(path, kept)
 
 
 def border_holders(agent: str, level: str, seeds: Sequence[int]) -> NDArray[np.bool_]:
@@ -85,18 +84,6 @@ def border_holders(agent: str, level: str, seeds: Sequence[int]) -> NDArray[np.b
     won = batch.borders(games) == len(BORDER_SPACES)
     held: NDArray[np.bool_] = ((games["tokens"][:, :, np.newaxis] & bits) != 0) & won[:, np.newaxis, np.newaxis]
     return held
-
-
-def read_border_holders(path: Path) -> BorderHolders:
-    """Read a file of border holders.
-
-    Raises:
-        TetrarchiaError: If it cannot be read.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=BorderHolders)
-    except (OSError, msgspec.DecodeError, UnicodeError) as error:
-        raise TetrarchiaError(f"{path} cannot be read: {error}") from None
 
 
 def border_maps(kept: BorderHolders) -> str:
@@ -191,8 +178,18 @@ def cross_play_report(matches: Mapping[str, Match]) -> GroupReport:
     return GroupReport({f"agents/{Path(file).stem}": match for file, match in matches.items()})
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the command."""
     try:
-        add_border_holders(Path(sys.argv[1]), sys.argv[2:])
-    except (IndexError, TetrarchiaError) as error:
-        sys.exit(f"usage: python -m tetrarchia_eval.cooperation FILE AGENT...\n{error}")
+        match sys.argv[1:]:
+            case [file, *agents] if agents:
+                add_border_holders(Path(file), agents)
+            case _:
+                raise TetrarchiaError("usage: python -m tetrarchia_eval.cooperation FILE AGENT...")
+    except TetrarchiaError as error:
+        print(f"cooperation: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -232,10 +232,14 @@ def make_dataset(specs: Sequence[MatchSpec], path: Path, workers: int = 1, progr
         for start in range(level_end - spec.games, level_end, GAMES_PER_JOB)
     ]
     settings = [[spec.identity(), spec.fingerprints] for spec in specs]
-    folder = parts_folder(path.with_name(f"{path.name}.parts"), {"jobs": settings})
+    folder = path.with_name(f"{path.name}.parts")
+    lock, busy = folder / "jobs.json", f"data set {path}: another process is writing it: wait until it has finished, or choose another file"
+    if lock.is_file():
+        with file_lock(lock, busy):  # parts_folder deletes parts of other games, but not while a process writes them
+            pass
+    parts_folder(folder, {"jobs": settings})
     parts = [folder / f"{number:06}{SUFFIX}" for number in range(len(jobs))]
-    busy = f"data set {path}: another process is writing it: wait until it has finished, or choose another file"
-    with file_lock(folder / "jobs.json", busy):
+    with file_lock(lock, busy):
         found = [part for part in parts if part.is_file()]
         progress([Result(game.won) for part in found for game in iter_games(part)])
         missing = {part: job for part, job in zip(parts, jobs, strict=True) if part not in found}

@@ -18,7 +18,7 @@ from tetrarchia_eval.analysis import OVERALL, Matrix, pair_of
 from tetrarchia_eval.console import Part
 from tetrarchia_eval.match import Match, MatchSpec
 from tetrarchia_eval.plots import bars, curves, matrix_plot, profiles
-from tetrarchia_eval.report import match_title, matrix_table
+from tetrarchia_eval.report import EAST_WEST, match_title, matrix_table
 from tetrarchia_eval.run_statistics import (
     MIN_CROSS_PLAY_RUNS,
     MIN_RUNS,
@@ -41,7 +41,6 @@ from tetrarchia_eval.tables import Cell, Column, Table, percent, percentage_poin
 
 RUNS, FINAL_DIR = Path("runs"), "final"  # where training writes its runs
 RUN_FOLDER = re.compile(r"seed-(\d+)")
-EAST_WEST_RUNS = "East \\ West"
 STATISTICS: dict[str, Statistic] = {"mean": mean, "median": median, "IQM": interquartile_mean, "gap to 100 %": optimality_gap}
 SHOWN_STATISTICS = ("mean", "IQM")
 TABLE_THRESHOLDS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -245,7 +244,7 @@ class GroupReport:
             yield self.improvement_table()
         for group in self.cross_play_groups():
             yield f"Cross-play in {group.name}, games won; 95 % intervals over games. Rows: diocletian and galerius; columns: the others."
-            yield matrix_table(group.matrix(), EAST_WEST_RUNS)
+            yield matrix_table(group.matrix(), EAST_WEST)
         if self.cross_play_groups():
             yield f"Self-play minus cross-play over all pairs of runs; {INTERVALS}."
             yield self.gap_table()

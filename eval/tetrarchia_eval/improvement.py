@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -27,8 +26,8 @@ from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions, EnvIds
 from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_text_atomic
 from tetrarchia_env.options import MAX_TURNS, Options
+from tetrarchia_eval.result_files import read_json, write_json
 from tetrarchia_eval.statistics import bootstrap_mean
 from tetrarchia_eval.tables import Cell, Column, Table, percent, percentage_points
 
@@ -135,27 +134,26 @@ def improvement_table(kept: Sequence[Improvement]) -> Table:
     return Table(columns, rows)
 
 
-def read_improvements(path: Path) -> list[Improvement]:
-    """Read the file of improvements; raise TetrarchiaError if it cannot be read."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Improvement])
-    except (OSError, msgspec.DecodeError, UnicodeError) as error:
-        raise TetrarchiaError(f"{path} cannot be read: {error}") from None
-
-
 def main() -> None:
     """Measure an agent at a level, and add it to the file."""
-    path, agent, level, *games = sys.argv[1:]
-    kept = read_improvements(Path(path)) if Path(path).is_file() else []
-    found = measure(agent, level, *map(int, games))
-    others = [one for one in kept if (one.agent, one.level) != (agent, level)]
-    write_text_atomic(Path(path), msgspec.json.format(msgspec.json.encode([*others, found]), indent=1).decode() + "\n")
-    print(improvement_table([found]).markdown())
-
-
-if __name__ == "__main__":
     try:
-        main()
+        match sys.argv[1:]:
+            case [file, agent, level]:
+                games = DEFAULT_GAMES
+            case [file, agent, level, number] if number.isdecimal() and int(number) > 0:
+                games = int(number)
+            case _:
+                raise TetrarchiaError("usage: python -m tetrarchia_eval.improvement FILE AGENT LEVEL [GAMES]")
+        path = Path(file)
+        kept = read_json(path, list[Improvement]) if path.is_file() else []
+        found = measure(agent, level, games)
+        others = [one for one in kept if (one.agent, one.level) != (agent, level)]
+        write_json(path, [*others, found])
+        print(improvement_table([found]).markdown())
     except TetrarchiaError as error:
         print(f"improvement: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

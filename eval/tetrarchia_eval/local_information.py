@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -26,11 +25,11 @@ from tetrarchia_env.batch import Games
 from tetrarchia_env.board import BOARD, EMPERORS, SPACES
 from tetrarchia_env.constants import ACTIONS
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_env.files import write_text_atomic
 from tetrarchia_env.local_view import LocalOptions, spaces_in_view
 from tetrarchia_env.options import Options
 from tetrarchia_eval.groups import GroupReport, find_group
 from tetrarchia_eval.plots import bars
+from tetrarchia_eval.result_files import read_json, write_json
 from tetrarchia_eval.run_statistics import MIN_RUNS, bootstrap, mean
 from tetrarchia_eval.statistics import Estimate
 from tetrarchia_eval.tables import Cell, Column, Table, percent, percentage_points
@@ -284,7 +283,7 @@ def add_messages(path: Path, task: str, groups: Sequence[str]) -> None:
     Raises:
         TetrarchiaError: The file is of another task, or a group has no messages.
     """
-    kept = read_messages(path) if path.is_file() else MessageResults(task)
+    kept = read_json(path, MessageResults) if path.is_file() else MessageResults(task)
     if kept.task != task:
         raise TetrarchiaError(f"{path} must be of the task {task!r}; got {kept.task!r}")
     seeds = range(kept.first_seed, kept.first_seed + kept.games)
@@ -294,19 +293,7 @@ def add_messages(path: Path, task: str, groups: Sequence[str]) -> None:
             if run not in runs:
                 runs[run] = analyze_messages(make_agent(name), Options(task=task), seeds)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                write_text_atomic(path, msgspec.json.format(msgspec.json.encode(kept), indent=1).decode() + "\n")
-
-
-def read_messages(path: Path) -> MessageResults:
-    """Read a file of messages.
-
-    Raises:
-        TetrarchiaError: If it cannot be read.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=MessageResults)
-    except (OSError, msgspec.DecodeError, UnicodeError) as error:
-        raise TetrarchiaError(f"{path} cannot be read: {error}") from None
+                write_json(path, kept)
 
 
 def _with_mean(rows: list[list[Cell]], values: Sequence[Sequence[float]]) -> list[list[Cell]]:
@@ -342,8 +329,18 @@ def shuffle_table(kept: MessageResults) -> Table:
     return Table([Column("group"), Column("run"), *rates], rows)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the command."""
     try:
-        add_messages(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
-    except (IndexError, TetrarchiaError) as error:
-        sys.exit(f"usage: python -m tetrarchia_eval.local_information FILE TASK GROUP...\n{error}")
+        match sys.argv[1:]:
+            case [file, task, *groups] if groups:
+                add_messages(Path(file), task, groups)
+            case _:
+                raise TetrarchiaError("usage: python -m tetrarchia_eval.local_information FILE TASK GROUP...")
+    except TetrarchiaError as error:
+        print(f"local_information: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

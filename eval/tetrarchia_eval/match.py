@@ -16,6 +16,7 @@ from tetrarchia_agents import GameResult
 from tetrarchia_agents.registry import PLAYERS, assign_players
 from tetrarchia_env.batch import seed_array
 from tetrarchia_env.board import EMPERORS
+from tetrarchia_env.checks import A_SEED
 from tetrarchia_env.digest import NUM_DIGITS
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.local_view import LocalOptions, parse_arguments
@@ -45,7 +46,7 @@ def format_levels(levels: Sequence[str]) -> str:
     return next((name for name, named in NAMED_LEVELS.items() if tuple(levels) == named), ",".join(levels))
 
 
-Seed = Annotated[int, Meta(ge=0), describe("a whole number from 0 to 2**64 - 1")]
+Seed = Annotated[int, Meta(ge=0), describe(A_SEED)]
 Digest = Annotated[str, Meta(pattern=f"^([0-9a-f]{{{NUM_DIGITS}}})?$"), describe(f"{NUM_DIGITS} hexadecimal digits")]
 
 
@@ -61,7 +62,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     levels: Annotated[tuple[str, ...], Meta(min_length=1, max_length=256), describe("a list of levels of four digits")]
     agents: Annotated[tuple[str, str, str, str], describe(f"a list of agents, one for each of {', '.join(EMPERORS)}")]
     fingerprints: Annotated[dict[str, str], describe("a table with a text for each agent")]
-    games: Annotated[int, Meta(ge=1, le=UNBOUNDED), describe("a whole number from 1 on")]
+    games: Annotated[int, Meta(ge=1, le=UNBOUNDED), describe("an integer of at least 1")]
     first_seed: Seed
     seed: Seed  # of the agents' own random choices
     versions: dict[str, str]

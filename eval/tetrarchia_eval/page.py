@@ -75,7 +75,7 @@ def write_report(folder: str | os.PathLike[str], page: str | os.PathLike[str]) -
     """Fill the markers of a page from result files and write its plots next to it; a page that does not exist is created.
 
     Args:
-        folder: Folder with the folders main, ladder, sweep, scenarios, options, crossplay/pair, crossplay/ad-hoc and groups.
+        folder: Folder of results, with the folders of `FOLDERS` and `GROUP_FOLDERS`.
         page: Markdown page with a pair of markers for each part, see `fill`. Parts about groups of runs may be on other pages.
 
     Raises:
@@ -378,8 +378,7 @@ def _same_levels(matches: Matches) -> str:
     for file, match in others:
         if match.spec.levels != one.spec.levels:
             raise TetrarchiaError(f"{first} and {file} have different levels: a matrix needs all teams at the same levels")
-    levels, counts = one.spec.levels, sorted({len(match.games) for match in matches.values()})
-    games = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    levels, games = one.spec.levels, _span(len(match.games) for match in matches.values())
     return f"Level{'s' * (len(levels) > 1)} {', '.join(levels)}, {games} games per team"
 
 
@@ -432,6 +431,7 @@ def count_games(by_team: GamesByTeam) -> str:
 
 
 def _span(counts: Iterable[int]) -> str:
+    """Return the smallest and the largest of these numbers, or the number if all are equal."""
     found = sorted(set(counts))
     return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
 

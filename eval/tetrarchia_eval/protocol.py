@@ -361,8 +361,11 @@ class ProtocolResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             if found != needed:
                 raise TetrarchiaError(f"{entry} must be {sanitize_line(str(needed), 200)}; got {sanitize_line(str(found), 200)}")
         for one in self.cases:
-            if not len(one.outcomes) == len(one.scores) == len(one.turns) == self.games[one.track]:
-                raise TetrarchiaError(f"{one.case.label} must have {self.games[one.track]} games; got {len(one.outcomes)}")
+            if {len(one.outcomes), len(one.scores), len(one.turns)} != {self.games[one.track]}:
+                lengths = f"{len(one.outcomes)}, {len(one.scores)} and {len(one.turns)}"
+                raise TetrarchiaError(
+                    f"{one.case.label}: outcomes, scores and turns must have length {self.games[one.track]}; got {lengths}"
+                )
         for name in self.games:
             milliseconds = self.ms_per_decision.get(name, 0.0)
             if milliseconds > definition.max_ms_per_decision:
@@ -395,7 +398,7 @@ def plan_matches(
         games: Games of each case, instead of the protocol's; only for development.
 
     Raises:
-        TetrarchiaError: An argument is not allowed, or environment or partners are not those of the protocol.
+        TetrarchiaError: An argument is not allowed, the agent can play no track, or environment or partners are not the protocol's.
     """
     known = protocol.split(split).partners
     for what, names, allowed in (("track", tracks, protocol.tracks), ("partner", partners, known)):
@@ -411,6 +414,8 @@ def plan_matches(
             f"protocol {protocol.version} needs the environment {protocol.environment_digest}; this one is {environment_digest()}"
         )
     chosen = [name for name in protocol.tracks if name in (tracks or protocol.playable_tracks(cache.agent(agents[0])))]
+    if not chosen:
+        raise TetrarchiaError(f"agent {agents[0]} can play none of the tracks {', '.join(protocol.tracks)}: it needs other information")
     names = [name for name in known if name in (partners or known)]
     cases = protocol.cases(agents, chosen, names)
     for name in names if any(case.partner for case in cases) else ():

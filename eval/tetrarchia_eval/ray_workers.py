@@ -1,6 +1,6 @@
 """Workers on a Ray cluster: each chunk of a match is a Ray task, and a lost task is repeated on another node.
 
-Moritz and others, "Ray: A Distributed Framework for Emerging AI Applications", OSDI 2018. Ray is imported only when it is used.
+Moritz et al., Ray: a distributed framework for emerging AI applications (OSDI 2018). Ray is imported only when it is used.
 """
 
 import os

@@ -1,10 +1,16 @@
-"""The result file of a match: a line for the match, then a line per game, appended by one process at a time."""
+"""Result files: that of a match, with a line for the match and then a line per game; and the JSON files of single studies.
+
+One process at a time appends games to the file of a match.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from tetrarchia_agents import GameResult
 from tetrarchia_env.errors import TetrarchiaError
@@ -13,6 +19,7 @@ from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
 
 MAX_BYTES = 1_000_000_000  # several million games
+T = TypeVar("T")
 
 
 def load_match(path: str | os.PathLike[str], *, unfinished_ok: bool = False) -> Match:
@@ -166,3 +173,20 @@ def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:
                 f"it contains games of another version of {name} ({found.fingerprints[name]}, now {version}): "
                 "choose another file or delete this one"
             )
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Read the JSON file of a study.
+
+    Raises:
+        TetrarchiaError: If it cannot be read, or its content is of another type.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeError) as error:
+        raise TetrarchiaError(f"{path} cannot be read: {error}") from None
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write the JSON file of a study, completely or not at all."""
+    write_text_atomic(path, msgspec.json.format(msgspec.json.encode(data), indent=1).decode() + "\n")

@@ -19,8 +19,8 @@ from tetrarchia_eval.result_files import ResultFile
 from tetrarchia_eval.workers import AgentCache, play_chunk
 
 DEFAULT_GAMES = 20  # at each level
-MAX_LEVELS_FACTOR = 12  # a file has at most this many times as many games verified
-SECONDS_PER_GAME = 3.0  # a file has games verified until they took this long, times the number of games, when first played
+MAX_LEVELS_FACTOR = 12  # at most this many times the number of games per level are verified in one file
+SECONDS_PER_GAME = 3.0  # times the number of games per level: the time that the verified games of a file may have taken when first played
 MIN_GAMES = 2
 MAX_CHUNK_GAMES = 256  # games played together
 COMPARED = tuple(name for name in GameLine.__struct_fields__ if name != "seconds")
@@ -52,7 +52,7 @@ def plan_verification(paths: Sequence[Path], rng: np.random.Generator, games: in
     Args:
         paths: Result files (.jsonl) and protocol results (.json), or folders that contain some at any depth.
         rng: Draws the games.
-        games: Games at each level, or a twelfth of the games of a protocol result; `None`: all.
+        games: Games at each level; from a protocol result up to `MAX_LEVELS_FACTOR` times as many are drawn. `None`: all games.
 
     Raises:
         TetrarchiaError: If there is no file.

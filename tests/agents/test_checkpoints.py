@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from tetrarchia_agents import checkpoints  # noqa: E402
+from tetrarchia_agents import cards, checkpoints  # noqa: E402
 from tetrarchia_agents.checkpoints import CARD, WEIGHTS, load_checkpoint, save_checkpoint  # noqa: E402
 from tetrarchia_agents.network import NetworkConfig, make_network  # noqa: E402
 from tetrarchia_agents.ppo import PPOAgent  # noqa: E402
@@ -88,7 +88,7 @@ def test_half_precision_halves_the_file(saved: Path, tmp_path: Path) -> None:
 
 
 def test_checkpoints_are_loaded_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "CHECKPOINTS", saved.parent)
+    monkeypatch.setattr(cards, "CHECKPOINTS", saved.parent)
 
     assert load_checkpoint("small").config == SMALL
     with pytest.raises(TetrarchiaError, match=r"no checkpoint 'smaller' \(did you mean small\?\): .* one of small$"):

@@ -18,7 +18,7 @@ def pretend(search):
         (compiling.RULES_CODE.path / f"tetrarchia_env.batch.{name}.1.nbc").touch()
     print("pretended")
 REPLACED
-compiling._cores = lambda: 2
+compiling.available_cores = lambda: 2
 compiling.compile_ahead(search=False)
 print(compiling.is_compiled(False), compiling.is_compiled(True))
 """
@@ -40,7 +40,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Replace the compilation processes; return the list of recorded calls."""
     calls: list[bool] = []
     monkeypatch.setattr(compiling, "_compile_in_processes", calls.append)
-    monkeypatch.setattr(compiling, "_cores", lambda: 2)
+    monkeypatch.setattr(compiling, "available_cores", lambda: 2)
     monkeypatch.setattr(compiling, "is_compiled", lambda search: False)
     return calls
 
@@ -59,7 +59,7 @@ def test_cached_code_is_not_compiled_again(compiled: list[bool], monkeypatch: py
 
 
 def test_nothing_is_compiled_ahead_on_one_core(compiled: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_cores", lambda: 1)
+    monkeypatch.setattr(compiling, "available_cores", lambda: 1)
     compiling.compile_ahead(search=True)
 
     assert compiled == []
@@ -89,7 +89,7 @@ def test_concurrent_commands_compile_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(compiling._cores() < 2, reason="needs two cores")
+@pytest.mark.skipif(compiling.available_cores() < 2, reason="needs two cores")
 def test_no_compilation_is_needed_after_compiling_ahead(tmp_path: Path) -> None:
     use = "\ncompiling._use_rules(), compiling._use_observation()"
     outputs = run_twice(COMPILE_AHEAD.replace("REPLACED", "") + use, NUMBA_CACHE_DIR=str(tmp_path / "cache"))

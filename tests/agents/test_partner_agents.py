@@ -105,7 +105,6 @@ def test_a_sampling_partner_draws_from_the_dice_of_the_game(choices: dict[str, n
 
 def test_the_fingerprint_changes_with_the_definition_and_with_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cards, "CHECKPOINTS", tmp_path)
-    monkeypatch.setattr("tetrarchia_agents.checkpoints.CHECKPOINTS", tmp_path)
     shipped = Path(cards.PACKAGE.parents[1] / "checkpoints")
     shutil.copytree(shipped / "ppo-small", tmp_path / "partners/mine")
     mine = Partner(split="validation", description="", agent="ppo:partners/mine")

@@ -57,6 +57,16 @@ def test_a_class_with_act_is_an_agent(folder: Path) -> None:
     assert result.steps > 0
 
 
+def test_options_of_a_class_with_postponed_annotations_are_numbers(folder: Path) -> None:
+    (folder / "later.py").write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n"
+        " depth: int = 1\n share: float = 1.0\n name: str = ''\n def act(self, games, masks, env_ids): ...\n"
+    )
+    assert vars(make_agent("later.A:3:share=0.5:name=7")) == {"depth": 3, "share": 0.5, "name": "7"}
+    with pytest.raises(TetrarchiaError, match=r"later\.A:depth must be an integer; got 'x'"):
+        make_agent("later.A:x")
+
+
 def test_the_current_folder_is_searched_last(folder: Path) -> None:
     (folder / "sitting.py").write_text("import sys\nPATH = list(sys.path)\n" + AGENT + "class A(Agent): ...\n")
     (folder / "colorsys.py").write_text("raise SystemExit('the local file was taken')")

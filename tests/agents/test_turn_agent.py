@@ -127,11 +127,11 @@ def test_every_configuration_is_played_with_legal_actions(saved: str, options: O
     [
         ("candidates=-1", "ppo:candidates must be from 0 to 1024; got -1"),
         ("candidates=4:temperature=0", r"ppo:temperature must be a finite number above 0; got 0\.0"),
-        ("temperature=nan", "ppo:temperature must be a finite number from 0; got nan"),
+        ("temperature=nan", "ppo:temperature must be a finite number of at least 0; got nan"),
         ("candidates=4:temperature=warm", "ppo:temperature must be a number; got 'warm'"),
         ("candidates=4:chance_samples=0", "ppo:chance_samples must be from 1 to 32; got 0"),
         ("candidates=4:confirm_samples=33", "ppo:confirm_samples must be from 0 to 32; got 33"),
-        ("candidates=4:margin=-1", r"ppo:margin must be a finite number from 0; got -1\.0"),
+        ("candidates=4:margin=-1", r"ppo:margin must be a finite number of at least 0; got -1\.0"),
         ("candidates=4:rollout_turns=-1", "ppo:rollout_turns must be from 0 to 1024; got -1"),
         ("candidates=4:finalists=1", "ppo:finalists must be from 2 to 1024; got 1"),
         ("bc:candidates=4", "checkpoint 'bc' has no trained value function, .*"),

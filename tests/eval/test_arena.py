@@ -182,7 +182,7 @@ def test_second_writer_is_refused(file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"games": 0}, "games must be a whole number from 1 on; got 0"),
+        ({"games": 0}, "games must be an integer of at least 1; got 0"),
         ({"agents": "sphinx"}, "unknown agent 'sphinx'"),
         ({"agents": "random,random", "players": 3}, "agents must be one name or 3"),
         ({"players": 5}, "players must be 1 to 4"),
@@ -190,7 +190,7 @@ def test_second_writer_is_refused(file: Path) -> None:
         ({"levels": ["4300"], "modules": ["pirates"]}, "fewer than 3 fleets"),
         ({"levels": ["4200"], "scenario": "danube_wars"}, "sets the level and the modules"),
         ({"variants": ["solitaire"]}, "unknown variant 'solitaire'"),
-        ({"first_seed": -1}, "first_seed must be a whole number"),
+        ({"first_seed": -1}, "first_seed must be an integer"),
     ],
 )
 def test_invalid_match_argument_is_refused(arguments: dict[str, Any], message: str) -> None:
@@ -200,7 +200,7 @@ def test_invalid_match_argument_is_refused(arguments: dict[str, Any], message: s
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": 1.5}, {"chunk": 0}, {"chunk": "many"}])
 def test_no_file_is_written_for_an_invalid_number(file: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(TetrarchiaError, match=rf"{next(iter(wrong))} must be a whole number from 1 on"):
+    with pytest.raises(TetrarchiaError, match=rf"{next(iter(wrong))} must be an integer of at least 1"):
         play_match(SPEC, file, **wrong)
     assert not file.exists()
 

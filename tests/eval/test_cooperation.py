@@ -17,10 +17,10 @@ from tetrarchia_eval.cooperation import (
     border_maps,
     border_table,
     cross_play_report,
-    read_border_holders,
     teammate_table,
 )
 from tetrarchia_eval.match import Match
+from tetrarchia_eval.result_files import read_json
 from tetrarchia_eval.statistics import Estimate
 
 GAMES = 6
@@ -74,7 +74,7 @@ def test_holders_are_kept_and_only_missing_agents_are_played(tmp_path: Path) -> 
 
     add_border_holders(path, ["planner", "random"])
 
-    kept = read_border_holders(path)
+    kept = read_json(path, BorderHolders)
     assert (kept.level, kept.games, kept.won) == ("5300", 3, {"planner": 7, "random": 0})
     assert kept.holders == {"random": dict.fromkeys(EMPERORS, [0] * 6)}
 
@@ -83,7 +83,7 @@ def test_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "borders.json").write_text('{"level": 5300}')
 
     with pytest.raises(TetrarchiaError, match="cannot be read"):
-        read_border_holders(tmp_path / "borders.json")
+        read_json(tmp_path / "borders.json", BorderHolders)
 
 
 def test_maps_show_the_holders_of_each_agent() -> None:

@@ -90,6 +90,18 @@ def test_interrupted_recording_continues_to_the_same_file(recorded: Path, tmp_pa
     assert sorted(one.name for one in tmp_path.glob("games*")) == ["games.croissant.json", "games.jsonl.gz"]
 
 
+def test_a_recording_in_progress_is_not_deleted_by_another(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl.gz"
+
+    def record_other_games(_: Any) -> None:
+        with pytest.raises(TetrarchiaError, match="another process is writing it"):
+            make_dataset(SPECS[1:], path)
+
+    make_dataset(SPECS, path, progress=record_other_games)
+
+    assert len(list(iter_games(path))) == sum(spec.total for spec in SPECS)
+
+
 @pytest.mark.slow
 def test_worker_processes_record_the_same_file(recorded: Path, tmp_path: Path) -> None:
     make_dataset(SPECS, tmp_path / "games.jsonl.gz", workers=2)

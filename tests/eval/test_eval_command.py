@@ -241,7 +241,7 @@ def test_printed_command_reproduces_the_file(run: Command, words: tuple[str, ...
     [
         (("--agents", "nero"), "unknown agent 'nero': choose from random, greedy, planner"),
         (("--against", "random"), "against must differ from the other line-ups; got random twice"),
-        (("--workers", "0"), "workers must be a whole number from 1 on; got 0"),
+        (("--workers", "0"), "workers must be an integer of at least 1; got 0"),
         (("--cross-play",), "cross-play needs at least two agents, separated by commas; got 'random'"),
         (("--agents", "random,greedy", "--cross-play", "--players", "2"), "give neither against nor players"),
         (("--plot", "plot.jpg"), "plot must end in .png or .svg; got 'plot.jpg'"),

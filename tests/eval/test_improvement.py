@@ -16,7 +16,8 @@ from tetrarchia_env.batch import Games, Masks, is_won, legal_masks
 from tetrarchia_env.constants import END
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_eval import improvement
-from tetrarchia_eval.improvement import Improvement, PlayedGame, improvement_table, measure, play_turns, read_improvements, turn_gains
+from tetrarchia_eval.improvement import Improvement, PlayedGame, improvement_table, measure, play_turns, turn_gains
+from tetrarchia_eval.result_files import read_json
 from tetrarchia_eval.statistics import Estimate
 
 
@@ -65,7 +66,7 @@ def test_the_command_adds_an_agent_to_the_file(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(sys, "argv", ["improvement", str(path), "ppo:ppo-small", level, "2"])
         improvement.main()
 
-    kept = read_improvements(path)
+    kept = read_json(path, list[Improvement])
     assert [(one.level, len(one.games)) for one in kept] == [("5300", 2), ("4200", 2)]
     assert all(len(game.gains) == 1 for one in kept for game in one.games)
     assert "gain per game" in capsys.readouterr().out
@@ -90,4 +91,13 @@ def test_other_agents_are_refused(agent: str) -> None:
 def test_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kept.json").write_text("[{}]")
     with pytest.raises(TetrarchiaError, match="cannot be read"):
-        read_improvements(tmp_path / "kept.json")
+        read_json(tmp_path / "kept.json", list[Improvement])
+
+
+@pytest.mark.parametrize("words", [[], ["kept.json", "ppo"], ["kept.json", "ppo", "4200", "some"]])
+def test_wrong_arguments_show_the_usage(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["improvement", *words])
+    with pytest.raises(SystemExit) as exiting:
+        improvement.main()
+
+    assert (exiting.value.code, "usage: " in capsys.readouterr().err) == (2, True)

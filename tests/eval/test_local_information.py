@@ -29,12 +29,11 @@ from tetrarchia_eval.local_information import (
     information_table,
     mutual_information,
     play_with_messages,
-    read_messages,
     shuffle_table,
 )
 from tetrarchia_eval.match import Match
 from tetrarchia_eval.page import group_report
-from tetrarchia_eval.result_files import load_match
+from tetrarchia_eval.result_files import load_match, read_json
 from tetrarchia_eval.statistics import Estimate
 
 LOCAL = LocalOptions(2, last_seen=True, message_tokens=3)
@@ -216,7 +215,7 @@ def test_messages_of_a_group_are_added_to_a_file_once(tmp_path: Path, monkeypatc
     monkeypatch.setattr("tetrarchia_eval.local_information.analyze_messages", None)
     add_messages(path, "last-border", ["talk"])
 
-    assert list(read_messages(path).groups["talk"]) == ["seed-1", "seed-2", "seed-3"]
+    assert list(read_json(path, MessageResults).groups["talk"]) == ["seed-1", "seed-2", "seed-3"]
     monkeypatch.undo()
     for task, group in (("last-two", "talk"), ("last-border", str(tmp_path / "runs/near"))):
         with pytest.raises(TetrarchiaError):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from helpers.made_up_results import made_up_result
-from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, partners
+from tetrarchia_agents import AGENTS, Actions, Agent, AgentType, EnvIds, make_agent, partners
 from tetrarchia_agents.cards import CHECKPOINTS
 from tetrarchia_agents.partners import Partner, load_partners, partner_names
 from tetrarchia_app import cli
@@ -21,6 +21,7 @@ from tetrarchia_env.batch import Games, Masks
 from tetrarchia_env.board import EMPERORS
 from tetrarchia_env.digest import environment_digest
 from tetrarchia_env.errors import TetrarchiaError
+from tetrarchia_env.local_view import LocalOptions
 from tetrarchia_env.notation.replays import ENVIRONMENT
 from tetrarchia_eval import protocol, verify
 from tetrarchia_eval.protocol import (
@@ -211,6 +212,13 @@ def test_tracks_with_local_information_need_agents_that_play_from_observations(m
     level, task = plan_matches(small, ["random"], "reporting", ["local"], cache).values()
     assert (level.local.view_radius, level.local.last_seen, level.set_up) == (2, True, None)
     assert (task.local, task.set_up) == (level.local, "three-left")
+
+
+def test_an_agent_that_can_play_no_track_is_refused() -> None:
+    trained_with_messages = make_agent("random")
+    trained_with_messages.local = LocalOptions(2, last_seen=True, message_tokens=3)
+    with pytest.raises(TetrarchiaError, match="none of the tracks planning, teamwork, local"):
+        plan_matches(load_protocol("small"), ["mine"], "development", (), AgentCache({"mine": trained_with_messages}))
 
 
 def test_several_agents_are_runs_of_one_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,17 +147,17 @@ def test_a_scenario_has_its_own_level() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"games": 0}, "games must be a whole number from 1 on; got 0"),
-        ({"games": True}, "games must be a whole number from 1 on; got True"),
+        ({"games": 0}, "games must be an integer of at least 1; got 0"),
+        ({"games": True}, "games must be an integer of at least 1; got True"),
         ({"levels": ()}, "levels must be a list of levels"),
         ({"levels": ("4200", "4200")}, "levels must be different"),
         ({"levels": ("9200",)}, "tokens per Emperor must be 2 to 5"),
         ({"agents": ("random",)}, "agents must be a list of agents, one for each of diocletian"),
         ({"fingerprints": {}}, "fingerprints must have one entry for each of random"),
         ({"fingerprints": {"random": 7}}, "fingerprints must be a table with a text for each agent; got"),
-        ({"first_seed": -1}, "first_seed must be a whole number from 0"),
+        ({"first_seed": -1}, "first_seed must be an integer from 0"),
         ({"first_seed": 2**64 - 1}, "an integer from 0"),
-        ({"seed": 0.5}, "seed must be a whole number from 0"),
+        ({"seed": 0.5}, "seed must be an integer from 0"),
         ({"arguments": {"colour": 1}}, "unknown argument 'colour'"),
     ],
 )
@@ -191,7 +191,7 @@ def test_another_format_or_environment_is_refused(file: Path, key: str) -> None:
             "line 1 is damaged: levels must be a list of levels of four digits; got '4200'",
         ),
         (1, lambda content: content.update(fingerprints=[]), "line 1 is damaged: fingerprints must be a table"),
-        (1, lambda content: content.update(games="2"), "line 1 is damaged: games must be a whole number"),
+        (1, lambda content: content.update(games="2"), "line 1 is damaged: games must be an integer"),
         (
             1,
             lambda content: content.update(levels=[None]),

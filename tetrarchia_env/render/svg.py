@@ -44,7 +44,7 @@ def draw_svg(snapshot: Snapshot, *, story: Sequence[str] = (), dice: str = "", w
 def height_of(width: int) -> int:
     """Return the height of a picture of this width, in pixels."""
     if width < 1:
-        raise TetrarchiaError(f"the width of a picture is a whole number from 1 on, not {width}")
+        raise TetrarchiaError(f"the width of a picture is an integer of at least 1, not {width}")
     return round(width * theme.HEIGHT / theme.WIDTH)
 
 

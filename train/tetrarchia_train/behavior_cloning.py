@@ -19,8 +19,8 @@ from rich.progress import Progress
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, mse_loss
 
-from tetrarchia_agents.cards import CARD, read_card
-from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint, save_checkpoint
+from tetrarchia_agents.cards import CARD, find_checkpoint, read_card
+from tetrarchia_agents.checkpoints import load_checkpoint, save_checkpoint
 from tetrarchia_agents.devices import find_device
 from tetrarchia_agents.network import MASKED, Network, expand_network, make_network
 from tetrarchia_agents.network_config import NetworkConfig
@@ -95,7 +95,7 @@ def warm_start_card(config: TrainConfig, folder: Path) -> dict[str, Any] | None:
     start: str | Path = folder / BC_DIR if is_cloned(folder) else config.init_checkpoint
     if not start:
         return None
-    training = read_card(checkpoint_folder(start)).get("training", {})
+    training = read_card(find_checkpoint(start)).get("training", {})
     return {name: value for name, value in training.items() if name != "options"}
 
 
@@ -197,12 +197,18 @@ def clone(network: Network, data: Demonstrations, config: CloningConfig, on_prog
 
     Returns:
         The accuracy on the held-out demonstrations.
+
+    Raises:
+        TetrarchiaError: If there are fewer than two demonstrations.
     """
     size = len(data) - max(1, len(data) // VALIDATION_SPLIT)
-    updates = config.epochs * (size // config.batch_size)
+    if not size:
+        raise TetrarchiaError(f"behavior cloning needs at least 2 demonstrations; got {len(data)}")
+    batch_size = min(config.batch_size, size)
+    updates = config.epochs * (size // batch_size)
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, FINAL_LEARNING_RATE_FACTOR, max(updates, 1))
-    for number, rows in enumerate(_minibatches(size, config), start=1):
+    for number, rows in enumerate(_minibatches(size, batch_size, config.epochs), start=1):
         loss = _loss(network, data, rows, config.vf_coef)
         optimizer.zero_grad()
         loss.backward()
@@ -221,11 +227,11 @@ def accuracy(network: Network, data: Demonstrations, rows: Rows) -> float:
     return same / len(rows)
 
 
-def _minibatches(size: int, config: CloningConfig) -> Iterator[Rows]:
+def _minibatches(size: int, batch_size: int, epochs: int) -> Iterator[Rows]:
     """Yield minibatches of random rows, epoch by epoch; rows that do not fill one are left out."""
-    used = size // config.batch_size * config.batch_size
-    for _ in range(config.epochs):
-        yield from torch.randperm(size).numpy()[:used].reshape(-1, config.batch_size)
+    used = size // batch_size * batch_size
+    for _ in range(epochs):
+        yield from torch.randperm(size).numpy()[:used].reshape(-1, batch_size)
 
 
 def _loss(network: Network, data: Demonstrations, rows: Rows, vf_coef: float) -> Tensor:

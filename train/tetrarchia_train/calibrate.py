@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarchia_agents.cards import read_card
-from tetrarchia_agents.checkpoints import checkpoint_folder
+from tetrarchia_agents.cards import find_checkpoint, read_card
 from tetrarchia_agents.ppo import PPOAgent
 from tetrarchia_agents.values import (
     Calibration,
@@ -34,7 +33,7 @@ from tetrarchia_env import batch
 from tetrarchia_env.envs.rewards import ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.options import Options
-from tetrarchia_train.config import TrainConfig, with_levels
+from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.ppo import linear_schedule
 
 FIRST_SEED = 1 << 32  # different from the seeds of training, of its evaluations and of published results
@@ -86,13 +85,12 @@ def calibrate(name: str | Path, games: int = DEFAULT_GAMES) -> Calibration:
     """
     if games < 2:
         raise TetrarchiaError(f"games must be at least 2, one to fit and one to evaluate; got {games}")
-    folder = checkpoint_folder(name)
+    folder = find_checkpoint(name)
     card = read_card(folder)
     check_value(card, str(name))
     agent, (config, reward) = PPOAgent(str(folder)), training_of(card)
     parts = np.array_split(np.arange(FIRST_SEED, FIRST_SEED + games, dtype=np.uint64), len(config.rules))
-    rules = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
-    played = [play(agent, reward, one, seeds) for one, seeds in zip(rules, parts, strict=True) if len(seeds)]
+    played = [play(agent, reward, one, seeds) for one, seeds in zip(config.game_options, parts, strict=True) if len(seeds)]
     return fit_calibration(agent.digest, reward, *Positions.concatenate(played).split(), games)
 
 
@@ -105,8 +103,7 @@ def training_of(card: dict[str, Any]) -> tuple[TrainConfig, ShapedReward]:
     try:
         training = card["training"]
         config = TrainConfig().with_overrides({name: training["options"][name] for name in NEEDED_OPTIONS if name in training["options"]})
-        by_time = training["seconds"] / 60 / config.max_minutes if config.max_minutes else 0.0
-        progress = min(1.0, max(training["timesteps"] / config.total_timesteps, by_time))
+        progress = config.progress(training["timesteps"], training["seconds"])
     except (KeyError, TypeError):
         raise TetrarchiaError("the checkpoint's card does not say how it was trained, so its value cannot be interpreted") from None
     reward = shaped_reward(config.turn_discount, config.shaping_coef)
@@ -136,16 +133,16 @@ def fit(fractions: Float64s, won: Float64s) -> tuple[float, float]:
     """Return slope and intercept of the logistic function with maximum likelihood, by Newton's method."""
     inputs, found = np.stack([log_odds(fractions), np.ones_like(fractions)]), np.array([1.0, 0.0])
     for _ in range(NEWTON_STEPS):
-        chances = logistic(found @ inputs)
-        hessian = (inputs * (chances * (1 - chances))) @ inputs.T + 1e-6 * np.eye(2)  # regularized, in case all were won
-        found = found + np.linalg.solve(hessian, inputs @ (won - chances))
+        probabilities = logistic(found @ inputs)
+        hessian = (inputs * (probabilities * (1 - probabilities))) @ inputs.T + 1e-6 * np.eye(2)  # regularized, in case all were won
+        found = found + np.linalg.solve(hessian, inputs @ (won - probabilities))
     return float(found[0]), float(found[1])
 
 
 def fit_calibration(digest: str, reward: ShapedReward, fitted: Positions, held_out: Positions, games: int) -> Calibration:
     """Fit a calibration to some positions and evaluate it on others."""
     slope, intercept = fit(fitted.fractions, fitted.won)
-    chances = logistic(intercept + slope * log_odds(held_out.fractions))
+    probabilities = logistic(intercept + slope * log_odds(held_out.fractions))
     return Calibration(
         format=1,
         weights_sha256=digest,
@@ -157,33 +154,33 @@ def fit_calibration(digest: str, reward: ShapedReward, fitted: Positions, held_o
         intercept=round(intercept, 5),
         games=(games + 1) // 2,
         first_seed=FIRST_SEED,
-        positions=len(chances),
-        brier=brier(chances, held_out.won),
+        positions=len(probabilities),
+        brier=brier(probabilities, held_out.won),
         uncalibrated_brier=brier(np.clip(held_out.fractions, 0, 1), held_out.won),
-        brier_by_level=brier_by_level(chances, held_out),
-        reliability=reliability(chances, held_out.won),
+        brier_by_level=brier_by_level(probabilities, held_out),
+        reliability=reliability(probabilities, held_out.won),
     )
 
 
-def brier(chances: Float64s, won: Float64s) -> float:
+def brier(probabilities: Float64s, won: Float64s) -> float:
     """Return the Brier score, the mean squared error."""
-    return round(float(np.mean((chances - won) ** 2)), 5)
+    return round(float(np.mean((probabilities - won) ** 2)), 5)
 
 
-def brier_by_level(chances: Float64s, held_out: Positions) -> dict[str, float]:
+def brier_by_level(probabilities: Float64s, held_out: Positions) -> dict[str, float]:
     """Return the Brier score of each frequent level, and of all others together."""
     names, counts = np.unique(held_out.levels, return_counts=True)
-    frequent = names[counts >= MIN_LEVEL_SHARE * len(chances)]
+    frequent = names[counts >= MIN_LEVEL_SHARE * len(probabilities)]
     labels = np.where(np.isin(held_out.levels, frequent), held_out.levels, OTHER_LEVELS)
-    return {str(label): brier(chances[labels == label], held_out.won[labels == label]) for label in np.unique(labels)}
+    return {str(label): brier(probabilities[labels == label], held_out.won[labels == label]) for label in np.unique(labels)}
 
 
-def reliability(chances: Float64s, won: Float64s) -> tuple[ReliabilityBin, ...]:
+def reliability(probabilities: Float64s, won: Float64s) -> tuple[ReliabilityBin, ...]:
     """Return predicted and actual win rates in bins of equal width."""
-    bins = np.minimum((chances * BINS).astype(np.int64), BINS - 1)
+    bins = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
     rows = [np.flatnonzero(bins == number) for number in range(BINS)]
     return tuple(
-        ReliabilityBin(len(one), round(float(chances[one].mean()), 4), round(float(won[one].mean()), 4)) for one in rows if len(one)
+        ReliabilityBin(len(one), round(float(probabilities[one].mean()), 4), round(float(won[one].mean()), 4)) for one in rows if len(one)
     )
 
 
@@ -210,7 +207,7 @@ def main() -> None:
             case _:
                 raise TetrarchiaError("usage: python -m tetrarchia_train.calibrate NAME [GAMES]")
         found = calibrate(name, games)
-        write_calibration(checkpoint_folder(name), found)
+        write_calibration(find_checkpoint(name), found)
         print(table(found))
     except TetrarchiaError as error:
         print(f"calibrate: {error}", file=sys.stderr)

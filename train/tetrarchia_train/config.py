@@ -24,6 +24,7 @@ from tetrarchia_env.variants import RULEBOOK_LEVELS
 
 if TYPE_CHECKING:
     from tetrarchia_agents.network_config import NetworkConfig
+    from tetrarchia_env.options import Options
 
 PRESETS = Path(__file__).parent / "presets"
 MAX_PRESET_BYTES = 1_000_000
@@ -93,7 +94,7 @@ def _evaluation(help: str, **settings: Any) -> Any:
 class TrainOptions:
     """Training options of the command line. With one thread and one process, the same options reproduce the run."""
 
-    levels: Annotated[str, _games("Levels of the games, drawn at random; `rulebook`: its 81 levels.", metavar="A,B,C")] = "rulebook"
+    levels: Annotated[str, _games("Levels, drawn at random; `rulebook`: the 81 of the rulebook.", metavar="A,B,C")] = "rulebook"
     focus: Annotated[str, _games("Levels that are drawn more often.", metavar="A,B,C", show_default=False)] = ""
     focus_share: Annotated[Fraction, _games("Fraction of games at the levels of --focus.")] = 0.0
     task: Annotated[str, _games("Named set-up instead of levels, e.g. `last-two`; `tetrarchia levels` lists them.", show_default=False)] = (
@@ -106,7 +107,7 @@ class TrainOptions:
     ] = False
     auto_levels: Annotated[bool, _games("Draw the levels in proportion to p(1 - p), where p is the win rate of each.")] = False
     seat: Annotated[
-        str, _games("Emperor of the learner, or `all`: each in turn over the environments; --partners play the others.", show_default=False)
+        str, _games("Emperor of the learner; `all`: each in a quarter of the environments. --partners play the others.", show_default=False)
     ] = ""
     partners: Annotated[
         str, _games("Agents of the other Emperors with --seat; each game draws one.", metavar="A,B,C", show_default=False)
@@ -310,8 +311,8 @@ class TrainConfig(TrainOptions):
                 "training option critic=separate predicts the outcome: it needs reward=shaped and shaping_coef=0; "
                 f"got {self.reward} and {self.shaping_coef}"
             )
-        for rule_set in self.rule_sets:
-            if Options.of(**with_levels(rule_set, self.training_levels)).needs_all_actions and self.actions == "base":
+        for rule_set, options in zip(self.rule_sets, self.game_options, strict=True):
+            if options.needs_all_actions and self.actions == "base":
                 raise TetrarchiaError(f"training option actions must be all for the rules {rule_set}")
 
     def level_list(self, name: str) -> list[str]:
@@ -342,6 +343,13 @@ class TrainConfig(TrainOptions):
         counts = {"revolts": self.count_list("revolts"), "secured": self.count_list("secured")}
         head_start = {name: values for name, values in counts.items() if values != [DEFAULT_COUNTS[name]]}
         return [rule_set if "scenario" in rule_set else head_start | rule_set for rule_set in self.rules]
+
+    @property
+    def game_options(self) -> "list[Options]":
+        """The options of the training games, by rule set."""
+        from tetrarchia_env.options import Options
+
+        return [Options.of(**with_levels(rule_set, self.training_levels)) for rule_set in self.rule_sets]
 
     @property
     def seats(self) -> list[str]:

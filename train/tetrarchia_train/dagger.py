@@ -15,8 +15,7 @@ from tetrarchia_env import batch
 from tetrarchia_env.agent import Actions, Agent, ask, begin_games
 from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.local_view import LocalViews
-from tetrarchia_env.options import Options
-from tetrarchia_train.config import TrainConfig, with_levels
+from tetrarchia_train.config import TrainConfig
 from tetrarchia_train.demonstrations import FIRST_SEED, NO_TARGETS, Demonstrations
 from tetrarchia_train.evaluation import greedy_actions
 
@@ -38,8 +37,7 @@ def collect_local_demonstrations(
         The demonstrations of all rounds, on which the student is to be trained once more.
     """
     expert, local = make_agent(config.expert), config.network_config.local
-    options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
-    games = BatchedGames(config.num_envs, options, local=local)
+    games = BatchedGames(config.num_envs, config.game_options, local=local)
     assert games.local is not None
     games.begin(FIRST_SEED + (config.seed << 32) + np.arange(config.num_envs, dtype=np.uint64))
     begin_games(expert, np.arange(config.num_envs))
@@ -75,6 +73,6 @@ def collect_local_demonstrations(
 
 
 def _labels(expert: Agent, games: BatchedGames, rng: np.random.Generator) -> Actions:
-    """Return the expert's action in each game, of which it sees everything but the dice."""
+    """Return the expert's action in each game; the expert has full information, without the future dice."""
     rngs = rng.integers(1, 2**63, len(games.games)).astype(np.uint64)
     return ask(expert, games.games, games.masks, np.arange(len(games.games)), rngs)

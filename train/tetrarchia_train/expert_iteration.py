@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from tetrarchia_agents.checkpoints import checkpoint_folder, load_checkpoint
+from tetrarchia_agents.cards import find_checkpoint
+from tetrarchia_agents.checkpoints import load_checkpoint
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir, write_text_atomic
 from tetrarchia_train.checkpointing import FINAL_DIR
@@ -54,7 +55,7 @@ def iterate(config: TrainConfig, folder: Path, train_round: TrainRound) -> Path:
             break
         best = str(last)
     with atomic_dir(folder / FINAL_DIR) as draft:
-        shutil.copytree(checkpoint_folder(best), draft, dirs_exist_ok=True)
+        shutil.copytree(find_checkpoint(best), draft, dirs_exist_ok=True)
     return folder / FINAL_DIR
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tetrarchia_agents.pools import available_cores
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.files import atomic_dir
 from tetrarchia_eval.run_statistics import MIN_RUNS, bootstrap, mean
@@ -71,9 +72,8 @@ def create_group(config: TrainConfig, name: str, seeds: Sequence[int], command: 
 
 
 def share_cores(config: TrainConfig, overrides: Mapping[str, Any], jobs: int) -> TrainConfig:
-    """Return the configuration with no more threads than the cores of one of several runs trained at once, unless threads are given."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return config if "threads" in overrides else replace(config, threads=min(config.threads, max(1, cores // jobs)))
+    """Return the configuration with threads limited to a run's share of the cores, if `jobs` runs train at once; given threads are kept."""
+    return config if "threads" in overrides else replace(config, threads=min(config.threads, max(1, available_cores() // jobs)))
 
 
 def train_group(folder: Path, overrides: Mapping[str, Any], jobs: int = 1) -> int:

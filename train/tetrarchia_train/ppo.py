@@ -30,8 +30,7 @@ from tetrarchia_env.envs.batched_games import BatchedGames
 from tetrarchia_env.envs.rewards import BordersReward, ShapedReward
 from tetrarchia_env.errors import TetrarchiaError
 from tetrarchia_env.observation import SIZE
-from tetrarchia_env.options import Options
-from tetrarchia_train.config import TrainConfig, rules_label, with_levels
+from tetrarchia_train.config import TrainConfig, rules_label
 from tetrarchia_train.curriculum import Curriculum
 from tetrarchia_train.distributed import broadcast, data_parallel, rank
 from tetrarchia_train.metrics import RolloutStats
@@ -316,8 +315,7 @@ def make_games(config: TrainConfig, reward: ShapedReward | BordersReward) -> Bat
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
     if needed > memory:
         raise TetrarchiaError(f"num_envs {config.num_envs} x n_steps {config.n_steps} needs {needed:.1e} bytes, more than this machine has")
-    options = [Options.of(**with_levels(rule_set, config.training_levels)) for rule_set in config.rule_sets]
-    partners = [make_agent(name) for name in config.partner_list]
+    options, partners = config.game_options, [make_agent(name) for name in config.partner_list]
     return BatchedGames(
         config.num_envs, options, reward=reward, actions=config.actions, local=local, seat=config.seats or None, partners=partners or None
     )

@@ -34,10 +34,10 @@ DEFAULT_WEIGHTS = Path(__file__).with_name("default_heuristic.toml")
 TRAINING_LEVELS = ("4200", "4211", "4222", "5300", "4100", "3200", "4201", "4210")
 PLANNED_PHASES = (PHASES.index("roman"), PHASES.index("arrival"))  # phases in which the planner evaluates positions
 EVAL_LEVELS = ("4200", "4211", "4222")
-URGENCY = "border_unmet"
+URGENCY = "border_unmet"  # the feature whose weight is chosen by games
 URGENCIES = (-0.02, -0.04, -0.06, -0.08, -0.12, -0.2)
 GAMES_PER_CHUNK = 50  # games that one process plays at once
-FIRST_EVAL_SEED = 2**40  # of the games by which the urgency is chosen
+FIRST_EVAL_SEED = 2**40  # of the games by which this weight is chosen
 
 Floats = NDArray[np.float64]
 
@@ -154,7 +154,7 @@ def weights_to_toml(weights: Floats, command: str) -> str:
 def tune(
     games: Annotated[int, typer.Option(help="Games to learn from.")] = 600,
     noise: Annotated[float, typer.Option(help="Fraction of random actions in these games.")] = 0.02,
-    eval_games: Annotated[int, typer.Option(help="Games at each of 4200, 4211 and 4222 that choose the urgency.")] = 400,
+    eval_games: Annotated[int, typer.Option(help="Games at each of 4200, 4211 and 4222 to choose the weight of border_unmet.")] = 400,
     workers: Annotated[int, typer.Option(help="Worker processes.")] = 2,
     out: Annotated[Path, typer.Option(help="Output file.")] = WEIGHTS_FILE,
 ) -> None:

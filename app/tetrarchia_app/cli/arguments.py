@@ -3,7 +3,6 @@
 Levels and scenarios are repeated here, because the rules take a second to import: too long for the Tab key. A test compares the names.
 """
 
-import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import product
@@ -166,11 +165,6 @@ Render = Annotated[
 ]
 Video = Annotated[Path | None, typer.Option(help="Write a video: game.gif or game.mp4", rich_help_panel=OUTPUT)]
 Save = Annotated[Path | None, typer.Option(help="Save the game as a replay file: game.json", rich_help_panel=OUTPUT)]
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def split_list(text: str) -> list[str]:

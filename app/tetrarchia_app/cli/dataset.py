@@ -91,6 +91,8 @@ def dataset(
         check_new_folder(numpy)
     if minari:
         new_minari_folder(minari)
+    if not agents and (level or variants or modules or scenario):
+        raise TetrarchiaError("level, variants, modules and scenario are options of a recording, which needs agents")
     if agents:
         cache = AgentCache()
         specs = [

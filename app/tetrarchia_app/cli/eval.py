@@ -27,7 +27,6 @@ from tetrarchia_app.cli.arguments import (
     all_levels,
     complete_agents,
     complete_list,
-    cores,
     game_options,
     head_start,
     split_list,
@@ -66,7 +65,7 @@ def eval_(
     level: Annotated[
         str | None,
         typer.Option(
-            help="Levels, comma-separated; rulebook: its 81 levels; every: all 256; default: 4211",
+            help="Levels, comma-separated; rulebook: the 81 of the rulebook; every: all 256; default: 4211",
             rich_help_panel=GAME,
             autocompletion=complete_list(lambda: LEVEL_SETS | all_levels()),
         ),
@@ -156,6 +155,7 @@ def eval_(
         print(f"written: {printable(out or DEFAULT_PAGE)}")
         return
 
+    from tetrarchia_agents.pools import available_cores
     from tetrarchia_env.local_view import LocalOptions
     from tetrarchia_eval.arena import Arena, match_spec
     from tetrarchia_eval.console import show, show_progress
@@ -231,7 +231,7 @@ def eval_(
             cluster = stack.enter_context(ray_workers(ray or "", workers))
             arena = stack.enter_context(Arena(max(2, cluster.size), cache=cache, pool=lambda _: nullcontext(cluster)))
         else:
-            arena = stack.enter_context(Arena(cores() if workers is None else workers, cache=cache, pool=process_pool))
+            arena = stack.enter_context(Arena(available_cores() if workers is None else workers, cache=cache, pool=process_pool))
         progress_of = stack.enter_context(
             show_progress(sum(file.spec.total for file in files.values()), (lambda: cluster.place) if is_remote else str)
         )

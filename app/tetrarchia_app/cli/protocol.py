@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tetrarchia_app.cli.arguments import OUTPUT, complete_agents, cores
+from tetrarchia_app.cli.arguments import OUTPUT, complete_agents
 from tetrarchia_env.messages import printable
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def protocol(
     Finished games are kept in runs/protocol: the same command continues an interrupted evaluation.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per process; read by torch when an agent imports it
+    from tetrarchia_agents.pools import available_cores
     from tetrarchia_env.errors import TetrarchiaError
     from tetrarchia_env.files import check_writable
     from tetrarchia_eval.arena import Arena
@@ -72,7 +73,7 @@ def protocol(
     FOLDER.mkdir(parents=True, exist_ok=True)
     files = {case: ResultFile.open(spec, FOLDER / f"{default_file_name(spec)}.jsonl") for case, spec in specs.items()}
     with (
-        Arena(cores() if workers is None else workers, cache=cache) as arena,
+        Arena(available_cores() if workers is None else workers, cache=cache) as arena,
         show_progress(sum(spec.total for spec in specs.values())) as progress_of,
     ):
         try:

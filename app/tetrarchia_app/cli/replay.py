@@ -73,13 +73,13 @@ def replay(
         place = played.options.scenario or played.options.task or f"level {played.options.level}"
         title = f"{printable(file.stem)}: {place}, seed {played.seed}"
         views = {name: list(game.frames(view=name)) for name in EMPERORS} if game.local.view_radius is not None else {}
-        write_text_atomic(html, replay_page(list(game.frames()), title, analyse_with(analyse, played) if analyse else None, views))
+        write_text_atomic(html, replay_page(list(game.frames()), title, analyze_with(analyse, played) if analyse else None, views))
         print(f"written: {printable(html)}")
     if render or video or not html:
         present(game, speed, render, video)
 
 
-def analyse_with(agent: str, played: "Replay") -> "GameAnalysis":
+def analyze_with(agent: str, played: "Replay") -> "GameAnalysis":
     """Return an agent's analysis of a game, with a progress bar meanwhile."""
     from rich.console import Console
     from rich.progress import Progress

@@ -1,6 +1,9 @@
 """The command `serve`: play in the browser, alone or with others, with trained AI teammates."""
 
 import os
+import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +20,7 @@ from tetrarchia_app.cli.arguments import (
     LastSeen,
     MessageTokens,
     ViewRadius,
+    split_list,
 )
 from tetrarchia_app.cli.levels import DIGITS
 from tetrarchia_env.errors import TetrarchiaError
@@ -129,9 +133,6 @@ def create_manager(
         local: The information of players and agents in new rooms; full information if None.
         allow_full_information: Whether agents that need whole games may play in rooms with a view radius.
     """
-    import os
-    from functools import partial
-
     from tetrarchia_agents.compiling import compile_ahead
     from tetrarchia_env import __version__
     from tetrarchia_env.local_view import FULL_INFORMATION
@@ -154,8 +155,6 @@ def make_coach(*names: str) -> "Coach | None":
     Args:
         names: Agents with networks; the first that knows the rules of a game is used.
     """
-    import sys
-
     if not names:
         return None
     from tetrarchia_agents.position_analysis import make_critic
@@ -176,8 +175,6 @@ def agent_specs(additional: str) -> "dict[str, AgentSpec]":
     Raises:
         TetrarchiaError: If an additional agent cannot be created.
     """
-    from tetrarchia_app.cli.arguments import split_list
-
     specs: dict[str, AgentSpec] = {}
     for name in DEFAULT_AGENTS:
         try:
@@ -193,8 +190,6 @@ def agent_spec(name: str) -> "AgentSpec":
     Raises:
         TetrarchiaError: If the agent cannot be created.
     """
-    from functools import partial
-
     from tetrarchia_agents import AGENTS, make_agent
     from tetrarchia_env.agent import needs_games
     from tetrarchia_env.constants import ACTIONS
@@ -210,8 +205,6 @@ def agent_spec(name: str) -> "AgentSpec":
 
 def lobby_data(manager: "RoomManager") -> dict[str, Any]:
     """Return what can be chosen in the lobby, with descriptions."""
-    from dataclasses import asdict
-
     from tetrarchia_env.engine.actions import MAX_MESSAGE_TOKENS
     from tetrarchia_env.local_view import MAX_RADIUS
     from tetrarchia_env.options import Options
