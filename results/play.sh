@@ -28,10 +28,10 @@ everywhere planner planner 3000
 everywhere ppo:ppo-full ppo-full 1000
 levels_and_scenarios ppo:ppo-full-1 ppo-full-1 1000
 for agent in random greedy planner ppo; do play --agents $agent --level rulebook --games 50 --out results/sweep/$agent.jsonl; done
-for checkpoint in bc ppo-2 ppo-small scratch-large; do
+for checkpoint in bc ppo-2 ppo-small; do
   play --agents ppo:$checkpoint --level 4200,5300,4211,4222 --games 1000 --out results/main/$checkpoint.jsonl
 done
-for agent in ppo ppo:ppo-1; do
+for agent in ppo ppo:ppo-1 ppo:scratch-large; do
   play --agents $agent --level 4200,5300,4211,4222 --games 3000 --out results/main/${agent#ppo:}.jsonl
 done
 # Search, at the standard levels and as a ladder.
@@ -66,8 +66,8 @@ for level in 4200 4222; do
     done
   done
 done
-# Every pair of separately trained agents (64 pairs, so fewer games of each), and who holds which border.
-agents=(ppo ppo-2 ppo-small scratch-shared/seed-{1..5})
+# Every pair of separately trained agents (81 pairs, so fewer games of each), and who holds which border.
+agents=(ppo ppo-2 ppo-small scratch-large scratch-shared/seed-{1..5})
 for east in "${agents[@]}"; do
   for west in "${agents[@]}"; do
     name=${east//\//-}

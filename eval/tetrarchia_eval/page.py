@@ -63,7 +63,8 @@ FOLDERS = (
 GROUPS, ABLATIONS = "groups", "ablations"  # with a folder for each group of training runs
 GROUP_FOLDERS = (GROUPS, ABLATIONS, LOCAL)
 STANDARD_LEVELS = ("4200", "5300", "4211", "4222")
-HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "planner", "greedy", "random")  # in the README and the first plot
+# In the README and in the first plot.
+HEADLINE_AGENTS = ("ppo:candidates=32", "ppo", "ppo:ppo-full", "ppo:scratch-large", "planner", "greedy", "random")
 LADDER_AGENT = re.compile(r"ppo(:candidates=\d+)?")  # whose matches at the standard levels are part of the ladder
 PLOTS = "pictures/results"  # next to the page
 MAX_OPEN_ROWS = 12  # longer tables are folded

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
 from tetrarchia_env.errors import TetrarchiaError
-from tetrarchia_train.config import TrainConfig, read_preset
+from tetrarchia_train.config import PRESETS, TrainConfig, read_preset
 
 TRAIN = [sys.executable, "-m", "tetrarchia_train"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -69,6 +69,18 @@ def test_each_process_has_a_share_of_the_work_and_a_different_seed() -> None:
     assert first.seed != second.seed
     with pytest.raises(TetrarchiaError, match="num_envs a multiple of rules x processes"):
         tiny(processes=3)
+
+
+@pytest.mark.thorough
+def test_speed_is_measured_with_two_processes(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(f"{(PRESETS / 'tiny.yaml').read_text(encoding='utf-8')}processes: 2\n", encoding="utf-8")
+
+    output = run(tmp_path, sys.executable, "-m", "tetrarchia_train.speed", "two.yaml")
+
+    both, parts = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    assert both["processes"] == 2
+    assert both["fps"] > 0
+    assert parts["microseconds"]["updates"] > 0
 
 
 SCRIPT = """

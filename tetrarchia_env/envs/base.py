@@ -116,7 +116,7 @@ class BaseEnv(GameState):
         return is_over
 
     def status(self) -> tuple[int, int, int, int]:
-        """Return the Emperor to act, the outcome code, the score and the finished turns; with `view_radius`, the score is 0 until the end."""
+        """Return the Emperor to act, the outcome code, the score (with `view_radius` 0 until the end) and the finished turns."""
         status = super().status()
         return (*status[:2], 0, status[3]) if self.local and status[1] == RUNNING else status
 

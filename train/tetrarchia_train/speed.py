@@ -1,7 +1,7 @@
-"""Training speed: `python -m tetrarchia_train.speed ppo ppo:mlp` prints a line of JSON per preset.
+"""Training speed: `python -m tetrarchia_train.speed ppo ppo:mlp` prints two lines of JSON per preset.
 
-A preset may be followed by a colon and another network. The output has the steps per second of all processes, and the microseconds per
-step of each part in one process on one thread.
+A preset may be followed by a colon and another network. The first line has the steps per second of all processes, the second the
+microseconds per step of each part in one process on one thread.
 """
 
 import json
@@ -95,11 +95,14 @@ def main() -> None:
         preset, _, network = word.partition(":")
         config = read_preset(preset).with_overrides({"network": network} if network else {})
         if config.processes > 1 and not is_launched():
-            torchrun(config.processes, "tetrarchia_train.speed", [word])
-            continue
-        fps = measure_fps(config)
-        if is_rank_zero():
-            print(json.dumps({"preset": word, "fps": fps, "microseconds": profile(config)}), flush=True)
+            if code := torchrun(config.processes, "tetrarchia_train.speed", [word]):
+                sys.exit(code)
+        else:
+            fps = measure_fps(config)
+            if is_rank_zero():
+                print(json.dumps({"preset": word, "processes": config.processes, "fps": fps}), flush=True)
+        if not is_launched():  # the parts are measured in one process
+            print(json.dumps({"preset": word, "microseconds": profile(config)}), flush=True)
 
 
 if __name__ == "__main__":

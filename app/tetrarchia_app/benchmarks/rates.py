@@ -24,6 +24,7 @@ import numpy as np
 import pettingzoo
 
 from tetrarchia_agents import make_agent
+from tetrarchia_agents.compiling import compile_ahead
 from tetrarchia_env import __version__, batch, tetrarchia_v0
 from tetrarchia_env.constants import MODULES, VARIANTS
 from tetrarchia_env.game import Game
@@ -104,6 +105,7 @@ class Effort:
 def measure(effort: Effort | None = None) -> Iterator[Row]:
     """Measure everything of this project, on one core except for the arena and training."""
     effort = effort or Effort()
+    compile_ahead(search=True)
     for name, arguments in CONFIGURATIONS.items():
         yield from measure_playouts(name, Options(**arguments), effort)
     for name, arguments in (CONFIGURATIONS | LOCAL_CONFIGURATIONS).items():
@@ -266,10 +268,11 @@ def match_seconds(agent: str, games: int) -> float:
 def measure_training(presets: tuple[str, ...]) -> Iterator[Row]:
     """Measure PPO and its parts in another process, because it sets torch's threads."""
     done = subprocess.run([sys.executable, "-m", "tetrarchia_train.speed", *presets], capture_output=True, text=True, check=True)
-    for line in done.stdout.splitlines()[-len(presets) :]:
-        found = json.loads(line)
-        yield Row(f"training, preset {found['preset']}, both cores", found["fps"], "steps/s")
-        for part, microseconds in found["microseconds"].items():
+    for found in (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")):
+        if "fps" in found:
+            cores = "both cores" if found["processes"] > 1 else "one core"
+            yield Row(f"training, preset {found['preset']}, {cores}", found["fps"], "steps/s")
+        for part, microseconds in found.get("microseconds", {}).items():
             yield Row(f"training, preset {found['preset']}, one core: {part}", microseconds, "us/step")
 
 
