@@ -48,7 +48,7 @@ done
 if [ ${#groups[@]} -gt 0 ]; then
   play "${groups[@]}" --cross-play --level 5300,4200 --games 1000 --out results/groups
 fi
-play --agents ppo,ppo:ppo-2 --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
+play --agents ppo,ppo:ppo-2,ppo:scratch-large --cross-play --level 4200,4211,4222 --games 1000 --out results/crossplay
 
 # Tasks with a head start; the others are standard levels.
 for task in last-border last-two three-left calm-empire; do
