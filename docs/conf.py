@@ -32,7 +32,7 @@ add_module_names = False
 python_display_short_literal_types = True
 # Other packages' names: looking them up would need the network.
 nitpick_ignore_regex = [(r"py:.*", r"(?!tetrarchia_(env|agents|eval|train|app)\.).*")]
-nitpick_ignore = [("py:class", "tetrarchia_agents.registry.Player")]  # a type variable
+nitpick_ignore = [("py:class", f"tetrarchia_{name}") for name in ("agents.registry.Player", "eval.result_files.Content")]  # type variables
 
 html_theme = "furo"
 html_title = f"Tetrarchia {release}"

@@ -19,7 +19,7 @@ from tetrarchia_env.schema import sanitize_line
 from tetrarchia_eval.match import Match, MatchSpec, game_line, read_game, read_spec, spec_line
 
 MAX_BYTES = 1_000_000_000  # several million games
-T = TypeVar("T")
+Content = TypeVar("Content")
 
 
 def load_match(path: str | os.PathLike[str], *, unfinished_ok: bool = False) -> Match:
@@ -175,7 +175,7 @@ def _check_same(wanted: MatchSpec, found: MatchSpec) -> None:
             )
 
 
-def read_json(path: Path, kind: type[T]) -> T:
+def read_json(path: Path, kind: type[Content]) -> Content:
     """Read the JSON file of a study.
 
     Raises:
